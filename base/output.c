@@ -238,6 +238,25 @@ static int put_in_place(const struct output *output, int fd, struct arena *arena
   return result;
 }
 
+int output_make_directory(const char *path, struct diagnostics *diagnostics) {
+  char *made = arena_copy(diagnostics->arena, path);
+  int reason = 0;
+  for (char *at = made; *at && !reason;) {
+    at += strspn(at, "/");
+    at += strcspn(at, "/");
+    const char behind = *at;
+    *at = 0;
+    reason = mkdir(made, 0777) && errno != EEXIST ? errno : 0;
+    *at = behind;
+  }
+  if (!reason)
+    return 0;
+  diagnostics->machine_failed = true;
+  diagnostics_error(diagnostics, (struct place){0}, "cannot create the directory '%s': %s", path,
+                    strerror(reason));
+  return -1;
+}
+
 // The failure has been reported; the program's exit must not find it again.
 static void forget_failure(FILE *stream) {
   __fpurge(stream);

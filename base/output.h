@@ -32,6 +32,10 @@ int output_open_again(struct output *output, const char *path, struct arena *are
 // left behind. Returns 0 or -1.
 int output_write_new(const char *path, const char *text, struct diagnostics *diagnostics);
 
+// Makes a directory for output unless it exists, and those that it is to be in. A failure is an
+// error with machine_failed set. Returns 0 or -1.
+int output_make_directory(const char *path, struct diagnostics *diagnostics);
+
 // Flushes, closes and puts a file in place. A failed stream is an error with machine_failed set.
 // Returns 0 or -1.
 int output_close(struct output *output, struct diagnostics *diagnostics);

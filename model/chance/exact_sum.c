@@ -27,7 +27,8 @@ void exact_sum_add(struct exact_sum *sum, double x) {
 
 void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from) {
   for (int i = 0; i < EXACT_LIMBS; i++)
-    into->limbs[i] += from->limbs[i];
+    if (from->limbs[i]) // leaves the memory of an empty sum untouched
+      into->limbs[i] += from->limbs[i];
 }
 
 void exact_sum_normalise(struct exact_sum *sum) {

@@ -140,7 +140,7 @@ static void bin_ends(const struct sketch_shape *shape, size_t bin, double *low, 
 // it is below.
 struct cursor {
   const struct sketch_shape *shape;
-  const uint64_t *counts;
+  const uint32_t *counts;
   size_t rank, atom;
   double low, high, here; // of the current bin
 };
@@ -173,7 +173,7 @@ static bool next_bin(struct cursor *cursor) {
   return true;
 }
 
-void sketch_quantiles(const struct sketch_shape *shape, const uint64_t *counts, uint64_t total,
+void sketch_quantiles(const struct sketch_shape *shape, const uint32_t *counts, uint64_t total,
                       const double *levels, size_t level_count, double *values, double *in_bins) {
   struct cursor cursor = {.shape = shape, .counts = counts};
   double before = 0;
@@ -188,7 +188,7 @@ void sketch_quantiles(const struct sketch_shape *shape, const uint64_t *counts, 
   }
 }
 
-uint64_t sketch_histogram(const struct sketch_shape *shape, const uint64_t *counts, double low,
+uint64_t sketch_histogram(const struct sketch_shape *shape, const uint32_t *counts, double low,
                           double high, size_t bars, uint64_t *out) {
   struct cursor cursor = {.shape = shape, .counts = counts};
   uint64_t below = 0;

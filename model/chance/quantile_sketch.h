@@ -40,12 +40,12 @@ void sketch_add(const struct sketch_shape *shape, const double *values, size_t c
 // For each level, ascending and between 0 and 1: the value below which that share of the `total`
 // counts lies, interpolated linearly within a bin, and the share of all counts in its bin; 0 if the
 // value is exact.
-void sketch_quantiles(const struct sketch_shape *shape, const uint64_t *counts, uint64_t total,
+void sketch_quantiles(const struct sketch_shape *shape, const uint32_t *counts, uint64_t total,
                       const double *levels, size_t level_count, double *values, double *in_bins);
 
 // Adds up the counts in `bars` equal parts of [low, high), by the middle of each bin. Returns the
 // number below `low`.
-uint64_t sketch_histogram(const struct sketch_shape *shape, const uint64_t *counts, double low,
+uint64_t sketch_histogram(const struct sketch_shape *shape, const uint32_t *counts, double low,
                           double high, size_t bars, uint64_t *out);
 
 #endif

@@ -33,14 +33,15 @@
 //     rate_of         NAMES of the inputs that it changes from year to year; none is a list then
 //     schedule        NAME: may be a list by year, from which NAME is then computed: the input
 //                     itself, or a series in operating periods, whose highest value the input then
-//                     is; a second NAME then equals that series
+//                     is; a second NAME then equals that series, times a third in options that
+//                     have it
 //     ages            NAME AGE ...: may instead be a list by age, from 1; each NAME is its value at
 //                     that AGE, 0 beyond the list
 //                   [input NAME_1..N] is N inputs; # in their texts stands for the number
 //     tiers           VALUE NUMBER HOW: may be "8 % from 100 gpu, 14 % from 500 gpu", which gives
 //                     the inputs VALUE_1, NUMBER_1, VALUE_2, ... up to _4; HOW needs them
 //   [item NAME]     a scalar:   label, unit, group, formula; needs, or_formula, or_needs,
-//                   or_formula_2, or_needs_2, up to or_formula_5, or_needs_5;
+//                   or_formula_2, or_needs_2, up to or_formula_6, or_needs_6;
 //                     role = headline | category; varies = yes: per period if a formula is
 //     absent_with     NAME: as for an input
 //     times           NAME: in options that have it, each formula is multiplied by that item
@@ -50,7 +51,7 @@
 //   [check NAME]    label, unit, formula; needs, or_formula, ...: a difference that must be zero
 //
 // `needs = A B` makes a formula apply only in options that give A and B. Of formula, or_formula,
-// and or_formula_2 to or_formula_5, the first that an option can use counts.
+// and or_formula_2 to or_formula_6, the first that an option can use counts.
 //
 // USD in a model's text stands for the report's currency. If that is another one, the model also
 // has the input exchange_rate, the item cost_per_mtok_usd and, for every input NAME of money, the

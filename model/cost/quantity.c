@@ -285,3 +285,10 @@ const char *quantity_text(double value, const struct unit *unit, struct arena *a
   bool plain = !strcmp(unit->text, "-") || !*unit->text;
   return plain ? number : arena_printf(arena, "%s %s", number, unit->text);
 }
+
+const char *quantity_rounded(double value, const struct unit *unit, int digits,
+                             struct arena *arena) {
+  const double factor = unit_factor(unit);
+  const char *number = arena_printf(arena, "%.*e", digits - 1, value / factor);
+  return quantity_text(strtod(number, NULL) * factor, unit, arena);
+}

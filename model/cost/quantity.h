@@ -25,6 +25,10 @@ int quantity_parse_typed(const char *text, struct place place, const struct unit
 // to the same double.
 const char *quantity_text(double value, const struct unit *unit, struct arena *arena);
 
+// The same with at most that many significant digits: of a value that nobody typed.
+const char *quantity_rounded(double value, const struct unit *unit, int digits,
+                             struct arena *arena);
+
 // "30000USD/gpu" for "30000 USD per GPU": the units' own names, without spaces. For what a text
 // names: counts are no part of a dimension.
 const char *quantity_spelled_out(const char *text, struct arena *arena);

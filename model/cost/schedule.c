@@ -233,14 +233,20 @@ static int put_list(const struct declaring *declaring) {
     put_first(declaring, declaring->input, value, scale);
     return 0;
   }
-  char *same = arena_copy(model->arena, input->schedule), *series = strsep(&same, " ");
+  char *rest = arena_copy(model->arena, input->schedule), *series = strsep(&rest, " ");
+  const char *same = strsep(&rest, " "), *factor = strsep(&rest, " ");
   const int list = model_require(model, series, declaring->diagnostics);
   const int like = same ? model_require(model, same, declaring->diagnostics) : -1;
-  if (list < 0 || (same && like < 0))
+  const int by = factor ? model_require(model, factor, declaring->diagnostics) : -1;
+  if (list < 0 || (same && like < 0) || (factor && by < 0))
     return -1;
   put_first(declaring, list, arena_printf(model->arena, "operating * %s", value), scale);
   if (same)
     put_first(declaring, like, series, scale);
+  if (factor) {
+    put_first(declaring, like, arena_printf(model->arena, "%s * %s", series, factor), scale);
+    need_like(&model->declarations[like].alternatives[0], &model->declarations[by].alternatives[0]);
+  }
   put_first(declaring, declaring->input, arena_printf(model->arena, "highest(%s)", series), scale);
   return 0;
 }

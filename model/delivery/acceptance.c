@@ -320,13 +320,15 @@ static void judge_delivered(const struct judging *judging) {
     clause.why = arena_printf(judging->arena, "no record of %s",
                               text_counted(missing, "accelerator", judging->arena));
     clause.more_nodes = (missing + each - 1) / each;
-  } else if (delivered.right > wanted)
-    texts_add(&judging->acceptance->warnings, judging->arena,
-              "%zu accelerators were measured, and %zu are offered: %s", delivered.right, wanted,
-              are_named(judging->request->fleet)
-                  ? "are these records of this delivery alone?"
-                  : "a record without a node's name counts as a node of its own: --node of import "
-                    "and of the probe names it");
+  } else if (delivered.right > wanted) {
+    clause.verdict = VERDICT_OPEN; // others may have run instead of those that were delivered
+    clause.why = arena_printf(
+        judging->arena, "%zu were measured, and %zu are offered: %s", delivered.right, wanted,
+        are_named(judging->request->fleet)
+            ? "leave out the records that are not of this delivery"
+            : "a record without a node's name counts as a node of its own: --node of import and "
+              "of the probe names it");
+  }
   add_clause(judging, clause);
 }
 

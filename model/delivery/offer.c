@@ -20,6 +20,13 @@ const struct offer_line_info offer_lines[OFFER_LINES] = {
     [OFFER_LICENCE] = {"licence", "software_licence", "USD/gpu/yr", NULL, NULL},
 };
 
+const struct offer_damages_info offer_damages_terms[OFFER_DAMAGES_TERMS] = {
+    [OFFER_DAMAGES] = {"delay_damages", "%"},
+    [OFFER_DAMAGES_PER] = {"delay_damages_per", "week"},
+    [OFFER_DAMAGES_LIMIT] = {"delay_damages_limit", "%"},
+    [OFFER_GRACE] = {"delay_grace", "week"},
+};
+
 const char *offer_reference(const struct offer *offer, struct arena *arena) {
   return arena_printf(arena, "%s %s", offer->vendor, offer->reference);
 }
@@ -79,6 +86,13 @@ size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_I
     inputs[count++] = (struct offer_input){
         "warranty", quantity_text(offer->warranty_h, unit_constant("yr", arena), arena),
         offer->warranty_place};
+  for (int term = 0; term < OFFER_DAMAGES_TERMS; term++)
+    if (!isnan(offer->damages[term]))
+      inputs[count++] = (struct offer_input){
+          offer_damages_terms[term].key,
+          quantity_text(offer->damages[term], unit_constant(offer_damages_terms[term].unit, arena),
+                        arena),
+          offer->damages_places[term]};
   if (offer->nodes)
     inputs[count++] = (struct offer_input){
         "accelerators_per_node",

@@ -4,7 +4,8 @@
 //   [offer]           vendor, reference, date, currency, accelerator, accelerators (how many);
 //                     nodes, valid_until
 //   [price]           a line for each thing offered, of offer_lines; the rest is not offered
-//   [terms]           warranty (yr), delivery (the latest day)
+//   [terms]           warranty (yr), delivery (the latest day); damages for a later one:
+//                     delay_damages, delay_damages_per, delay_damages_limit, delay_grace
 //   [guarantee NAME]  a workload with the keys of [workload], with its basis, and tokens_per_s,
 //                     power; for serving also ttft and tpot, for requests of input_tokens and
 //                     output_tokens at a load on one server: concurrency or request_rate
@@ -15,7 +16,8 @@
 // prices in two currencies, a price without its basis (per gpu, node or in total), rates per node
 // beside rates per accelerator, a latency without its percentile, lengths and load, a tolerance or
 // confidence of 100 % or more, a remedy_limit without a remedy in money, a replacement_time without
-// replacement, an end or a delivery before the date, a may_fail that no node can exceed.
+// replacement, a term of damages without delay_damages, an end or a delivery before the date, a
+// may_fail that no node can exceed.
 #ifndef PERTOKEN_MODEL_DELIVERY_OFFER_H
 #define PERTOKEN_MODEL_DELIVERY_OFFER_H
 
@@ -97,6 +99,22 @@ struct offer_acceptance {
   double replacement_h;  // within that time; NAN: not stated
 };
 
+// What is owed for a late delivery. NAN if not stated.
+enum offer_damages {
+  OFFER_DAMAGES,       // share of the price of what is late, for each such time begun:
+  OFFER_DAMAGES_PER,   // h
+  OFFER_DAMAGES_LIMIT, // maximum share
+  OFFER_GRACE,         // h, for which nothing is owed
+  OFFER_DAMAGES_TERMS
+};
+
+// Each is a key of [terms] and the cost model's input of the same name, in that unit.
+struct offer_damages_info {
+  const char *key, *unit;
+};
+
+extern const struct offer_damages_info offer_damages_terms[OFFER_DAMAGES_TERMS];
+
 // As written in the file: "price.servers", "58000 USD/node".
 struct offer_text {
   const char *name, *text;
@@ -112,7 +130,9 @@ struct offer {
   struct place tolerance_place, remedy_place, limit_place; // none if not stated
   int accelerators, nodes;                                 // nodes 0: not stated
   struct offer_price prices[OFFER_LINES];
-  double warranty_h;    // NAN: not stated
+  double warranty_h; // NAN: not stated
+  double damages[OFFER_DAMAGES_TERMS];
+  struct place damages_places[OFFER_DAMAGES_TERMS];
   const char *delivery; // the latest day, YYYY-MM-DD; "" not stated
   bool per_node;        // guarantees are per node
   struct offer_guarantee *guarantees;
@@ -159,7 +179,7 @@ struct offer_input {
   struct place place;
 };
 
-enum { OFFER_INPUTS = OFFER_LINES + 3 };
+enum { OFFER_INPUTS = OFFER_LINES + OFFER_DAMAGES_TERMS + 3 };
 
 // The inputs of its prices and terms, without its guarantees; returns their number. Its price is
 // net: where it states no discount, it gives 0 %; where it prices whole servers, they cost nothing

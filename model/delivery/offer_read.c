@@ -156,6 +156,14 @@ static const struct term terms[] = {
     {TERM("terms", "warranty", take_time, warranty_h), offsetof(struct offer, warranty_place),
      false},
     {TERM("terms", "delivery", take_day, delivery), offsetof(struct offer, delivery_place), false},
+    {TERM("terms", "delay_damages", take_limit, damages[OFFER_DAMAGES]),
+     offsetof(struct offer, damages_places[OFFER_DAMAGES]), false},
+    {TERM("terms", "delay_damages_per", take_time, damages[OFFER_DAMAGES_PER]),
+     offsetof(struct offer, damages_places[OFFER_DAMAGES_PER]), false},
+    {TERM("terms", "delay_damages_limit", take_limit, damages[OFFER_DAMAGES_LIMIT]),
+     offsetof(struct offer, damages_places[OFFER_DAMAGES_LIMIT]), false},
+    {TERM("terms", "delay_grace", take_time, damages[OFFER_GRACE]),
+     offsetof(struct offer, damages_places[OFFER_GRACE]), false},
     {TERM("acceptance", "confidence", take_confidence, acceptance.confidence), 0, false},
     {TERM("acceptance", "tolerance", take_share, acceptance.tolerance),
      offsetof(struct offer, tolerance_place), false},
@@ -377,6 +385,16 @@ static void check_remedy(const struct offer_reader *reader) {
                       "'replacement_time' needs 'remedy = replacement'");
 }
 
+// What limits the damages, or counts their time, belongs to damages.
+static void check_damages(const struct offer_reader *reader) {
+  const struct offer *offer = reader->offer;
+  for (int term = 0; term < OFFER_DAMAGES_TERMS; term++)
+    if (offer->damages_places[term].source && !offer->damages_places[OFFER_DAMAGES].source)
+      diagnostics_error(reader->diagnostics, offer->damages_places[term],
+                        "'%s' has no effect without '%s'", offer_damages_terms[term].key,
+                        offer_damages_terms[OFFER_DAMAGES].key);
+}
+
 static void check_days(const struct offer_reader *reader) {
   const struct offer *offer = reader->offer;
   struct date first, last;
@@ -433,6 +451,7 @@ const struct offer *offer_read(const char *path, struct catalog *catalog, struct
                           .accelerator = "",
                           .delivery = "",
                           .warranty_h = NAN,
+                          .damages = {NAN, NAN, NAN, NAN},
                           .acceptance = {NAN, NAN, NAN, -1, NAN, NAN, false, NAN}};
   offer->guarantees = arena_array(arena, ini->section_count, sizeof *offer->guarantees);
   const struct ini_section *head = ini_section(ini, "offer", "");
@@ -458,6 +477,7 @@ const struct offer *offer_read(const char *path, struct catalog *catalog, struct
   check_whole(&reader);
   check_days(&reader);
   check_remedy(&reader);
+  check_damages(&reader);
   note_texts(&reader);
   return diagnostics->errors == errors ? offer : NULL;
 }

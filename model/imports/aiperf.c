@@ -175,6 +175,10 @@ int read_aiperf(struct reading *reading) {
   rung.window_s = latency_of(reading, "benchmark_duration").mean_s;
   rung.failed = count_failed(reading);
   rung.chunk_gap = latency_of(reading, "inter_chunk_latency");
+  rung.cached_share = mean_of(reading, "total_usage_prompt_cache_read_tokens", "tokens") /
+                      mean_of(reading, "total_usage_prompt_tokens", "tokens");
+  if (number_below(reading, reading->part->json, "num_images/avg") > 0)
+    rung.refused = "its requests carry images";
   if (json_is_true(json_below(reading->part->json, "was_cancelled")))
     rung.refused = "the run was canceled";
   read_load(reading, &rung);

@@ -5,7 +5,11 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
+
+#define CUT_SHARE 0.02 // of the window, up to which a rate may be too high
 
 static const struct latency_keys statistics = {"*/successful/mean",
                                                "*/successful/median",
@@ -38,6 +42,24 @@ static void read_load(struct reading *reading, const json_t *strategy, struct se
   }
 }
 
+// Requests with images or audio are a different workload from their text tokens.
+static bool has_media(const struct reading *reading, const json_t *metrics) {
+  static const char *const media[] = {"image/images", "video/frames", "audio/samples"};
+  for (size_t i = 0; i < sizeof media / sizeof media[0]; i++)
+    if (number_below(reading, json_below(metrics, media[i]), "input/successful/total_sum") > 0)
+      return true;
+  return false;
+}
+
+// Whether requests of a warm-up or cool-down reach into the window. guidellm counts all tokens of
+// each, so that the rate is too high by about a request's duration over the window.
+static bool is_cut(const struct reading *reading, const json_t *benchmark,
+                   const struct serving_rung *rung) {
+  const double before = number_below(reading, benchmark, "warmup_duration"),
+               after = number_below(reading, benchmark, "cooldown_duration");
+  return (before > 0 || after > 0) && !(rung->end_to_end.mean_s <= CUT_SHARE * rung->window_s);
+}
+
 // guidellm's time_per_output_token includes the first token. Its inter_token_latency is TPOT as
 // commonly defined, but averaged over tokens instead of requests. Its rates are means over events,
 // not over time: tokens are added up and divided by the duration.
@@ -57,6 +79,11 @@ static int read_benchmark(struct reading *reading, const json_t *benchmark) {
   rung.ttft = latency_below(reading, metrics, &statistics, "time_to_first_token_ms", 1e-3);
   rung.tpot = latency_below(reading, metrics, &statistics, "inter_token_latency_ms", 1e-3);
   rung.end_to_end = latency_below(reading, metrics, &statistics, "request_latency", 1);
+  if (has_media(reading, metrics))
+    rung.refused = "its requests carry images, video or audio";
+  if (is_cut(reading, benchmark, &rung))
+    rung.refused = "requests that began before its window or ended after it count in full: measure "
+                   "without warm-up and cool-down, or for longer";
   reading->window.start_s = number_below(reading, benchmark, "start_time");
   reading->window.end_s = number_below(reading, benchmark, "end_time");
   return rung_add(reading, &rung, &totals);

@@ -299,16 +299,37 @@ static int split_published(const struct joining *joining, struct serving_record 
 // A record of one's own run is called measured only if its result states what was measured.
 static int check_statement(const struct joining *joining, const struct imported *imported,
                            const struct serving_rung *rung) {
-  const bool is_stated = !isnan(rung->window_s) && !isnan(rung->completed) &&
-                         !isnan(rung->input_tokens) && !isnan(rung->output_tokens);
-  if (joining->statement->published || imported->basis == BASIS_DECODE || is_stated ||
+  const struct {
+    const char *name;
+    double value;
+  } needed[] = {{"how long it took", rung->window_s},
+                {"how many requests were answered", rung->completed},
+                {"their input tokens", rung->input_tokens},
+                {"their output tokens", rung->output_tokens}};
+  struct texts unstated = {0};
+  for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+    if (isnan(needed[i].value))
+      texts_add(&unstated, joining->arena, "%s", needed[i].name);
+  if (joining->statement->published || imported->basis == BASIS_DECODE || !unstated.count ||
       *rung->refused)
     return 0;
-  return refuse(joining,
-                arena_printf(joining->arena,
-                             "%s states too little to count as measured (%s): for a "
-                             "publication, give --published 'TITLE, URL'",
-                             imported->name, texts_joined(&imported->unsaid, joining->arena)));
+  return refuse(joining, arena_printf(joining->arena,
+                                      "%s does not state %s, so it cannot count as measured: for a "
+                                      "publication, give --published 'TITLE, URL'",
+                                      imported->name, texts_joined(&unstated, joining->arena)));
+}
+
+// What a result says of one server holds for each of several alike.
+static int check_span(const struct joining *joining, int accelerators) {
+  for (size_t i = 0; i < joining->count; i++) {
+    const struct imported *imported = &joining->list[i];
+    if (imported->server_accelerators > accelerators)
+      return refuse(joining,
+                    arena_printf(joining->arena,
+                                 "--accelerators is %d, but %s says that its server runs on %d",
+                                 accelerators, imported->name, imported->server_accelerators));
+  }
+  return 0;
 }
 
 static const char *first_text(const char *known, const char *text) {
@@ -462,6 +483,8 @@ int import_join(const struct imported *list, size_t count, const struct import_s
   doubt_date(&joining);
   blank.accelerator = joining.facts[FACT_ACCELERATOR];
   blank.accelerators = (int)strtol(joining.facts[FACT_ACCELERATORS], NULL, 10);
+  if (check_span(&joining, blank.accelerators))
+    return -1;
   blank.precision = joining.facts[FACT_PRECISION];
   blank.model = joining.facts[FACT_MODEL];
   blank.date = joining.facts[FACT_DATE];

@@ -314,6 +314,11 @@ void rung_set_load(struct reading *reading, struct serving_rung *rung, const jso
   const double concurrency = number_below(reading, value, "max_concurrency");
   const json_t *rate = json_below(value, "request_rate");
   const double burstiness = number_below(reading, value, "burstiness");
+  if (json_below(value, "ramp_up_strategy")) { // request_rate is "inf" all the same
+    texts_add(&reading->imported->remarks, reading->arena,
+              "load unknown: the request rate rose during the run");
+    return;
+  }
   if (is_without_bound(rate)) {
     rung->load = isnan(concurrency) ? LOAD_BURST : LOAD_CLOSED;
     rung->concurrency = concurrency;

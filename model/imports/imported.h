@@ -38,6 +38,7 @@ struct imported {
   const char *date; // 2026-11-21
   int accelerators; // -1: the file says none, 0 accelerators
   int input_accelerators, output_accelerators;
+  int server_accelerators; // of one server, of which there may be several; 0: not stated
   enum serving_basis basis;
   bool stops_early;     // percentiles have enough requests: LoadGen ensures it
   struct texts remarks; // what readers of the record must know

@@ -5,8 +5,10 @@
 #include "model/records/serving.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 #include <strings.h>
 
 static const struct latency_keys latencies = {"mean_*", "median_*", "p90_*",
@@ -20,14 +22,21 @@ struct gpus {
   int all, input, output;
 };
 
+// Of one node's run: ranks of tensor parallelism, in stages, each for parts of a prompt. 0: not
+// stated.
+static int of_node(const struct reading *reading) {
+  const json_t *json = reading->part->json;
+  const int tp = count_below(reading, json, "tp"), stages = count_below(reading, json, "pp"),
+            parts = count_below(reading, json, "pcp_size");
+  const double all = (double)tp * (stages > 1 ? stages : 1) * (parts > 1 ? parts : 1);
+  return all >= 1 && all <= INT_MAX ? (int)all : 0;
+}
+
 static int read_gpus(const struct reading *reading, struct gpus *gpus) {
   const json_t *json = reading->part->json;
   struct imported *imported = reading->imported;
-  const int tp = count_below(reading, json, "tp"),
-            input = count_below(reading, json, "num_prefill_gpu"),
+  const int input = count_below(reading, json, "num_prefill_gpu"),
             output = count_below(reading, json, "num_decode_gpu");
-  const double stages = number_below(reading, json, "pp");
-  const int pp = stages > 1 ? (int)stages : 1;
   if (input || output) {
     const int prefill = input > 0 ? input : 0, decode = output > 0 ? output : 0;
     const bool apart = prefill && decode && json_is_true(json_below(json, "disagg"));
@@ -37,8 +46,10 @@ static int read_gpus(const struct reading *reading, struct gpus *gpus) {
         (struct gpus){all, prefill && !shared ? prefill : all, decode && !shared ? decode : all};
     imported->input_accelerators = apart ? prefill : 0;
     imported->output_accelerators = apart ? decode : 0;
-  } else
-    *gpus = (struct gpus){tp > 0 ? tp * pp : 0, tp > 0 ? tp * pp : 0, tp > 0 ? tp * pp : 0};
+  } else {
+    const int all = of_node(reading);
+    *gpus = (struct gpus){all, all, all};
+  }
   imported->accelerators = gpus->all;
   if (gpus->all)
     return 0;
@@ -120,6 +131,12 @@ int read_inferencex(struct reading *reading) {
   struct gpus gpus;
   if (read_gpus(reading, &gpus))
     return -1;
+  const char *prefill = text_below(reading, json, "prefill_hw"),
+             *decode = text_below(reading, json, "decode_hw");
+  if (strcmp(prefill, decode) != 0)
+    return reading_error(reading,
+                         "prefill on '%s' and decode on '%s': a record is of one accelerator",
+                         prefill, decode);
   rung.load = LOAD_CLOSED;
   rung.concurrency = number_below(reading, json, "conc");
   rung.output_tokens_per_s = gpus.output * number_below(reading, json, "output_tput_per_gpu");

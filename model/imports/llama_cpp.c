@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 // How most weights are stored, the end of "llama 8B Q4_K - Medium"; "" if nothing known is there.
@@ -22,6 +23,13 @@ static const char *weights_in(const char *model_type) {
   return quantized ? quantized : "";
 }
 
+// gpu_info names all GPUs of the machine, also if no layer ran on them.
+static bool is_on_cpu(const struct reading *reading) {
+  const json_t *json = reading->part->json;
+  return number_below(reading, json, "n_gpu_layers") == 0 ||
+         !strcmp(text_below(reading, json, "devices"), "none");
+}
+
 static void say_llama(const struct reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
@@ -30,7 +38,7 @@ static void say_llama(const struct reading *reading) {
   imported->engine = "llama.cpp";
   imported->engine_version = text_below(reading, json, "build_number");
   imported->tool_version = imported->engine_version;
-  imported->hardware = *gpu ? gpu : text_below(reading, json, "cpu_info");
+  imported->hardware = *gpu && !is_on_cpu(reading) ? gpu : text_below(reading, json, "cpu_info");
   imported->model = text_below(reading, json, "model_filename");
   imported->precision = weights_in(text_below(reading, json, "model_type"));
   imported->date = day_of(text_below(reading, json, "test_time"), reading->arena);
@@ -108,6 +116,8 @@ int read_batched_bench(struct reading *reading) {
                          "contradicts itself: speed_tg is %.6g, but pl x tg tokens in t_tg are "
                          "%.6g per second",
                          rate, expected);
+  if (number_below(reading, json, "is_pp_shared") == 1)
+    rung.refused = "all its sequences share one prompt";
   texts_add(&reading->imported->unsaid, reading->arena, "llama.cpp's build");
   return rung_add(reading, &rung, &(struct rung_totals){NAN, NAN, NAN});
 }

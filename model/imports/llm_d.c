@@ -4,7 +4,9 @@
 #include "model/records/serving.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -22,13 +24,21 @@ static struct serving_latency latency_of(const struct reading *reading, const js
   return latency_below(reading, json, &statistics, "", seconds_in(unit));
 }
 
-// guidellm's own TPOT includes the first token, and the report copies it unchanged.
+static bool is_of(const char *tool, const char *const *tools) {
+  while (*tools && strcasecmp(tool, *tools) != 0)
+    tools++;
+  return *tools;
+}
+
+// guidellm's own TPOT includes the first token, and the report copies it unchanged; AIPerf has
+// none. What both call inter-token latency is TPOT.
 static void read_latencies(const struct reading *reading, const json_t *latencies, const char *tool,
                            struct serving_rung *rung) {
+  static const char *const between_tokens[] = {"guidellm", "aiperf", NULL};
   rung->ttft = latency_of(reading, latencies, "time_to_first_token");
   rung->tpot =
       latency_of(reading, latencies,
-                 strcasecmp(tool, "guidellm") ? "time_per_output_token" : "inter_token_latency");
+                 is_of(tool, between_tokens) ? "inter_token_latency" : "time_per_output_token");
   rung->end_to_end = latency_of(reading, latencies, "request_latency");
 }
 
@@ -119,10 +129,20 @@ static double duration_s(const char *text) {
   return total;
 }
 
+// The report has those of one of several workers, tensor times local data parallelism.
+static int count_of(const struct reading *reading, const json_t *accelerator) {
+  const int count = count_below(reading, accelerator, "count");
+  const double tp = number_below(reading, accelerator, "parallelism/tp"),
+               local = number_below(reading, accelerator, "parallelism/dp_local"),
+               workers = number_below(reading, accelerator, "parallelism/workers");
+  const double all = count * workers;
+  return workers > 1 && tp * local == count && all <= INT_MAX ? (int)all : count;
+}
+
 // The report does not state how many accelerators several replicas have in total.
 static void say_engine(const struct reading *reading, const json_t *component) {
   struct imported *imported = reading->imported;
-  const int count = count_below(reading, component, "accelerator/count");
+  const int count = count_of(reading, json_below(component, "accelerator"));
   const double replicas = number_below(reading, component, "replicas");
   const char *role = text_below(reading, component, "role");
   imported->engine = text_below(reading, component, "tool");
@@ -180,6 +200,19 @@ static double rate_of(const struct reading *reading, const char *name) {
   return number_below(reading, rate, "mean");
 }
 
+// With these tools the report's time is that of the whole harness, its start and all its stages,
+// but the rates are those of one stage.
+static void settle_stage(struct reading *reading, const char *tool, double requests_per_s,
+                         struct serving_rung *rung) {
+  static const char *const timed_whole[] = {"inference-perf", "vllm-benchmark", "aiperf", NULL};
+  if (!is_of(tool, timed_whole) || !(requests_per_s > 0))
+    return;
+  rung->window_s = rung->completed / requests_per_s;
+  reading->window = (struct imported_window){NAN, NAN};
+  reading->imported->date =
+      day_of(text_below(reading, reading->part->json, "run/time/start"), reading->arena);
+}
+
 int read_llm_d_2(struct reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
@@ -196,6 +229,8 @@ int read_llm_d_2(struct reading *reading) {
   reading->window.end_s = time_below(reading, json, "run/time/end");
   rung.output_tokens_per_s = rate_of(reading, "output_token_rate");
   read_requests(reading, json_below(aggregate, "requests"), &rung);
+  settle_stage(reading, tool, number_below(reading, aggregate, "throughput/request_rate/mean"),
+               &rung);
   read_latencies(reading, json_below(aggregate, "latency"), tool, &rung);
   const struct rung_totals totals = totals_of(&rung, rate_of(reading, "total_token_rate"));
   return rung_add(reading, &rung, &totals);
@@ -203,11 +238,12 @@ int read_llm_d_2(struct reading *reading) {
 
 // ---- inference-perf
 
-// Requests with images or audio are a different workload from their text tokens.
-static bool has_media(const json_t *successes) {
-  static const char *const media[] = {"image", "video", "audio"};
+// Requests with images or audio are a different workload from their text tokens. Since 0.6 a report
+// counts them even if there are none.
+static bool has_media(const struct reading *reading, const json_t *successes) {
+  static const char *const media[] = {"image/count/mean", "video/count/mean", "audio/count/mean"};
   for (size_t i = 0; i < sizeof media / sizeof media[0]; i++)
-    if (json_below(successes, media[i]))
+    if (number_below(reading, successes, media[i]) > 0)
       return true;
   return false;
 }
@@ -219,6 +255,8 @@ int read_inference_perf(struct reading *reading) {
   rung.completed = number_below(reading, successes, "count");
   rung.failed = number_below(reading, json, "failures/count");
   rung.input_tokens = number_below(reading, successes, "prompt_len/mean");
+  if (isnan(rung.input_tokens)) // as it is called since August 2026
+    rung.input_tokens = number_below(reading, successes, "prompt_tokens/mean");
   rung.output_tokens = number_below(reading, successes, "output_len/mean");
   rung.output_tokens_per_s = number_below(reading, successes, "throughput/output_tokens_per_sec");
   rung.cached_share = number_below(reading, successes, "prompt_tokens/cached") /
@@ -228,7 +266,7 @@ int read_inference_perf(struct reading *reading) {
   rung.tpot = latency_below(reading, latency, &plain_statistics, "time_per_output_token", 1);
   rung.chunk_gap = latency_below(reading, latency, &plain_statistics, "inter_token_latency", 1);
   rung.end_to_end = latency_below(reading, latency, &plain_statistics, "request_latency", 1);
-  if (has_media(successes))
+  if (has_media(reading, successes))
     rung.refused = "its requests carry images, video or audio";
   texts_add(&reading->imported->unsaid, reading->arena,
             "whether requests came at even intervals or at random");

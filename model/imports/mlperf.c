@@ -73,7 +73,9 @@ int read_mlperf(struct reading *reading) {
   rung.output_tokens_per_s = number_below(reading, json, keys->rate);
   rung.output_tokens = rung.output_tokens_per_s / number_below(reading, json, keys->samples);
   rung.ttft = latency_of(reading, "First Token latency", "first token latency");
-  rung.tpot = latency_of(reading, "Time to Output Token", "time to output token");
+  rung.tpot = latency_of(reading, "Time per Output Token", "time to output token");
+  if (isnan(rung.tpot.mean_s)) // as it was called until v5.1
+    rung.tpot = latency_of(reading, "Time to Output Token", "time to output token");
   rung.end_to_end = latency_of(reading, "latency", "latency");
   rung.slo_ttft_s = 1e-9 * number_below(reading, json, "ttft_latency (ns)");
   rung.slo_tpot_s = 1e-9 * number_below(reading, json, "tpot_latency (ns)");

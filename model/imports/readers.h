@@ -35,6 +35,9 @@ int read_inference_perf(struct reading *reading);
 // inferencex.c: an aggregate of InferenceX (InferenceMAX), for one node or several.
 int read_inferencex(struct reading *reading);
 
+// mlperf_endpoints.c: result_summary.json of MLPerf's client for endpoints, mlcommons/endpoints.
+int read_mlperf_endpoints(struct reading *reading);
+
 // mlperf.c: mlperf_log_summary.txt; a submission's system description; mlperf_log_detail.txt, a
 // text without values, for the window of its watts.
 int read_mlperf(struct reading *reading);

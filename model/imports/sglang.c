@@ -4,6 +4,7 @@
 #include "model/records/serving.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,12 +16,23 @@ static double first_number(const struct reading *reading, const char *one, const
   return isnan(value) ? number_below(reading, reading->part->json, other) : value;
 }
 
-// What the server reported about itself when the client asked; newer clients store it.
+// Those of one server, behind which a router may have several.
+static int accelerators_of(const struct reading *reading, const json_t *info) {
+  const int tp = count_below(reading, info, "tp_size"), pp = count_below(reading, info, "pp_size");
+  const double both = (double)tp * (pp > 1 ? pp : 1);
+  return both >= 1 && both <= INT_MAX ? (int)both : 0;
+}
+
+// What the server reported about itself when the client asked; newer clients store it. A router
+// lists its servers for prefill and decode apart.
 static void say_server(const struct reading *reading) {
   struct imported *imported = reading->imported;
-  const json_t *info = json_below(reading->part->json, "server_info");
-  imported->engine = json_is_object(info) ? "SGLang" : "";
+  const json_t *all = json_below(reading->part->json, "server_info");
+  const json_t *decode = json_below(all, "decode/0"), *info = decode ? decode : all;
+  imported->engine = json_is_object(info) && !json_below(info, "vllm_config") ? "SGLang" : "";
+  imported->speculation = text_below(reading, info, "speculative_algorithm");
   imported->engine_version = text_below(reading, info, "version");
+  imported->server_accelerators = accelerators_of(reading, info);
   imported->model = text_below(reading, info, "served_model_name");
   if (!*imported->model)
     imported->model = text_below(reading, info, "model_path");
@@ -50,6 +62,10 @@ int read_sglang(struct reading *reading) {
   rung.chunk_gap = latency_below(reading, json, &latencies, "itl", 1e-3);
   rung.end_to_end = latency_below(reading, json, &latencies, "e2e_latency", 1e-3);
   rung.accepted_length = number_below(reading, json, "accept_length");
+  rung.cached_share = number_below(reading, json, "cache_report/total_cached_tokens") /
+                      number_below(reading, json, "cache_report/total_prompt_tokens");
+  if (number_below(reading, json, "total_input_vision_tokens") > 0)
+    rung.refused = "its requests carry images";
   say_server(reading);
   return rung_add(reading, &rung, &totals);
 }

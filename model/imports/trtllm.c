@@ -36,6 +36,7 @@ static void say_engine(const struct reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *engine = json_below(reading->part->json, "engine");
   const char *quantization = text_below(reading, engine, "quantization");
+  imported->hardware = text_below(reading, reading->part->json, "machine/name");
   imported->engine = "TensorRT-LLM";
   imported->engine_version = text_below(reading, engine, "version");
   imported->tool_version = imported->engine_version;

@@ -84,6 +84,8 @@ int read_vllm(struct reading *reading) {
   rung.end_to_end = latency_below(reading, json, &latencies, "e2el", 1e-3);
   rung.goodput_per_s = goodput(reading);
   rung.accepted_length = number_below(reading, json, "spec_decode_acceptance_length");
+  if (isnan(rung.accepted_length)) // as TensorRT-LLM's client calls it
+    rung.accepted_length = number_below(reading, json, "avg_decoded_tokens_per_iter/mean");
   say_run(reading);
   keep_metadata(reading);
   if (!(rung.failed > 0) && (check_sum(reading, "input_lens", totals.input_tokens) ||

@@ -29,13 +29,15 @@ bool lateness_of(const struct scenario *scenario, size_t option, struct lateness
                  struct arena *arena) {
   const double delay = value_of(scenario, option, "delivery_delay");
   const double cost = value_of(scenario, option, "cost_per_mtok");
-  const double late_price =
-      value_of(scenario, option, "hardware_cost") * value_of(scenario, option, "late_share");
+  const double late_price = value_of(scenario, option, "late_price");
   if (!(delay > 0) || !(cost > 0 && isfinite(cost)))
     return false;
-  *lateness = (struct lateness){.on_time = cost_on_time(scenario, option, arena)};
+  const double paid = -value_of(scenario, option, "damages_total");
+  *lateness = (struct lateness){.on_time = cost_on_time(scenario, option, arena), .paid = paid};
+  const double left = value_of(scenario, option, "tco") * (1 - lateness->on_time / cost);
   lateness->increase = cost / lateness->on_time - 1;
-  lateness->damages = fmax(0, value_of(scenario, option, "tco") * (1 - lateness->on_time / cost));
+  lateness->damages = fmax(0, isnan(paid) ? left : left + paid);
+  lateness->uncovered = isnan(paid) ? NAN : fmax(0, left);
   lateness->rate = lateness->damages / delay;
   lateness->share = late_price > 0 ? lateness->rate / late_price : NAN;
   return lateness->on_time > 0 && isfinite(lateness->on_time);

@@ -1,5 +1,5 @@
-// lateness: what it costs that a part of an option's accelerators is delivered late, and what the
-// vendor would have to pay to make up for it.
+// lateness: what it costs that a part of an option's accelerators is delivered late, what the
+// vendor would have to pay to make up for it, and how much of that its contract pays.
 #ifndef PERTOKEN_MODEL_QUESTIONS_LATENESS_H
 #define PERTOKEN_MODEL_QUESTIONS_LATENESS_H
 
@@ -12,10 +12,12 @@
 // In base units, for the selected case.
 struct lateness {
   double on_time;  // cost_per_mtok if everything were there at the outset
-  double increase; // of the cost above that, a fraction
+  double increase; // of the cost above that, a fraction; what the contract pays is deducted
   double damages;  // an amount, undiscounted, with which the cost is the same; 0 if it is no higher
   double rate;     // damages per time of the delay
   double share;    // of the price of the hardware that is late, per time; NAN if nothing is bought
+  // Of the damages, by the contract's clause for a delay; NAN without one.
+  double paid, uncovered;
 };
 
 // False if the option has no delay, or a cost with or without it that is not a number above zero.

@@ -308,10 +308,10 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
   cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
 }
 
-// What is paid within a period, before what the vendor credits for a shortfall.
+// What is paid within a period, before what the vendor credits.
 static double cash_paid(const struct fleet *fleet, int period) {
   const double opex = period_value(fleet, "opex", period);
-  return has(fleet, "remedy_credit") ? opex - period_value(fleet, "remedy_credit", period) : opex;
+  return has(fleet, "vendor_credit") ? opex - period_value(fleet, "vendor_credit", period) : opex;
 }
 
 // How much more owning costs than renting within a period, in cash paid over time.

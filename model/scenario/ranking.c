@@ -260,12 +260,15 @@ static double levelised_cost(const struct scenario *scenario, const struct optio
   return option_value(scenario, option, model_find(scenario->model, "levelised_cost_per_mtok"), 0);
 }
 
-double ranking_cost_without_remedy(const struct scenario *scenario, const struct option *option) {
-  const int credit = model_find(scenario->model, "remedy_total"),
-            tokens = model_find(scenario->model, "tokens_total");
-  const double owed = credit < 0 || tokens < 0 || !option_has(option, credit)
-                          ? 0
-                          : option_value(scenario, option, credit, 0);
+double ranking_cost_without_credit(const struct scenario *scenario, const struct option *option) {
+  static const char *const credits[] = {"remedy_total", "damages_total"};
+  const int tokens = model_find(scenario->model, "tokens_total");
+  double owed = 0;
+  for (size_t i = 0; i < sizeof credits / sizeof credits[0] && tokens >= 0; i++) {
+    const int credit = model_find(scenario->model, credits[i]);
+    if (credit >= 0 && option_has(option, credit))
+      owed += option_value(scenario, option, credit, 0);
+  }
   // Where nothing is owed, not a bit of the cost changes, and ties stay ties.
   return owed == 0 ? cost(scenario, option)
                    : cost(scenario, option) - owed / option_value(scenario, option, tokens, 0);
@@ -313,8 +316,8 @@ static const struct ranking *rank(const struct scenario *scenario, bar_function 
                               .cheapest_count = marked.cheapest_count,
                               .against = -1,
                               .turned_to = turned_to(scenario, options, levelised_cost, arena),
-                              .without_remedy =
-                                  turned_to(scenario, options, ranking_cost_without_remedy, arena)};
+                              .without_credit =
+                                  turned_to(scenario, options, ranking_cost_without_credit, arena)};
   ranking->why_none = ranking->cheapest_count ? "" : ranking_why_nobody(ranking, arena);
   if (ranking->cheapest >= 0)
     ranking->against = against_of(scenario, options, marked.costs);

@@ -58,12 +58,12 @@ struct ranking {
   // The first of the cheapest by levelised_cost_per_mtok, if none of the cheapest is one of those:
   // then the discount rate decides who wins. Otherwise -1.
   int turned_to;
-  // The same without what vendors owe for slow accelerators: then a remedy decides who wins.
-  int without_remedy;
+  // The same without what vendors owe for slow accelerators or a delay: then that decides who wins.
+  int without_credit;
 };
 
-// What a token costs if no vendor owes a remedy, in base units.
-double ranking_cost_without_remedy(const struct scenario *scenario, const struct option *option);
+// What a token costs if no vendor owes a remedy or damages, in base units.
+double ranking_cost_without_credit(const struct scenario *scenario, const struct option *option);
 
 // The verdict for the selected case, in the arena.
 const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena);

@@ -30,8 +30,10 @@ static void tally_influence(const struct simulation_run *run, struct worker *wor
     first += (b[i] - centre) * change;
     total += change * change;
   }
-  exact_sum_add(&worker->tallies[o].first[g], first);
-  exact_sum_add(&worker->tallies[o].total[g], total);
+  if (first == 0 && total == 0) // an input of another option: its sums take no memory
+    return;
+  exact_sum_add(&worker->part->tallies[o].first[g], first);
+  exact_sum_add(&worker->part->tallies[o].total[g], total);
 }
 
 static void tally_sample(const struct simulation_run *run, struct worker *worker,
@@ -43,8 +45,8 @@ static void tally_sample(const struct simulation_run *run, struct worker *worker
       sum += x;
       squares += x * x;
     }
-    exact_sum_add(&worker->tallies[o].influence_sum, sum);
-    exact_sum_add(&worker->tallies[o].influence_squares, squares);
+    exact_sum_add(&worker->part->tallies[o].influence_sum, sum);
+    exact_sum_add(&worker->part->tallies[o].influence_squares, squares);
   }
 }
 
@@ -78,5 +80,5 @@ void influence_work(struct simulation_run *run, struct worker *worker, uint64_t 
       tally_influence(run, worker, o, g);
   }
   for (size_t o = 0; o < run->frame.outcome_count; o++)
-    worker->tallies[o].influence_done += VECTOR_BLOCK;
+    worker->part->tallies[o].influence_done += VECTOR_BLOCK;
 }

@@ -2,13 +2,13 @@
 
 #include "base/source.h"
 #include "model/scenario/ranking.h"
-#include "model/scenario/scenario.h"
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
-void tally_start(struct tally *tally, const struct simulation_frame *frame, struct arena *arena) {
+static void tally_start(struct tally *tally, const struct simulation_frame *frame,
+                        struct arena *arena) {
   *tally = (struct tally){.lowest = INFINITY, .highest = -INFINITY};
   tally->replicate_done = arena_array(arena, frame->replicates, sizeof *tally->replicate_done);
   tally->replicate_sums = arena_array(arena, frame->replicates, sizeof *tally->replicate_sums);
@@ -16,8 +16,8 @@ void tally_start(struct tally *tally, const struct simulation_frame *frame, stru
   tally->total = arena_array(arena, frame->group_count, sizeof *tally->total);
 }
 
-void tally_merge(struct tally *into, const struct tally *from,
-                 const struct simulation_frame *frame) {
+static void tally_merge(struct tally *into, const struct tally *from,
+                        const struct simulation_frame *frame) {
   into->done += from->done;
   into->lowest = fmin(into->lowest, from->lowest);
   into->highest = fmax(into->highest, from->highest);
@@ -35,17 +35,20 @@ void tally_merge(struct tally *into, const struct tally *from,
   }
 }
 
-void verdicts_start(struct verdicts *verdicts, size_t option_count, struct arena *arena) {
+static void verdicts_start(struct verdicts *verdicts, size_t option_count, struct arena *arena) {
   verdicts->decided = 0;
   verdicts->ranked = arena_array(arena, option_count, sizeof *verdicts->ranked);
   verdicts->cheapest = arena_array(arena, option_count, sizeof *verdicts->cheapest);
+  verdicts->unsaved = arena_array(arena, option_count, sizeof *verdicts->unsaved);
 }
 
-void verdicts_merge(struct verdicts *into, const struct verdicts *from, size_t option_count) {
+static void verdicts_merge(struct verdicts *into, const struct verdicts *from,
+                           size_t option_count) {
   into->decided += from->decided;
   for (size_t i = 0; i < option_count; i++) {
     into->ranked[i] += from->ranked[i];
     into->cheapest[i] += from->cheapest[i];
+    into->unsaved[i] += from->unsaved[i];
   }
 }
 
@@ -62,6 +65,17 @@ struct simulation_part *simulation_part_new(const struct simulation_frame *frame
     part->counts[o] = arena_array(arena, sketch_bins(&frame->shapes[o]), sizeof **part->counts);
   }
   return part;
+}
+
+void simulation_part_add(struct simulation_part *into, const struct simulation_part *from) {
+  const struct simulation_frame *frame = &into->frame;
+  verdicts_merge(&into->verdicts, &from->verdicts, frame->option_count);
+  for (size_t o = 0; o < frame->outcome_count; o++) {
+    tally_merge(&into->tallies[o], &from->tallies[o], frame);
+    for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)
+      if (from->counts[o][b])
+        into->counts[o][b] += from->counts[o][b];
+  }
 }
 
 static bool same_shapes(const struct simulation_frame *a, const struct simulation_frame *b) {
@@ -102,12 +116,7 @@ int simulation_merge(struct simulation_part *into, const struct simulation_part 
   for (unsigned s = 0; s < frame->shards; s++)
     into->shards[s] |= from->shards[s];
   into->stopped |= from->stopped;
-  verdicts_merge(&into->verdicts, &from->verdicts, frame->option_count);
-  for (size_t o = 0; o < frame->outcome_count; o++) {
-    tally_merge(&into->tallies[o], &from->tallies[o], frame);
-    for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)
-      into->counts[o][b] += from->counts[o][b];
-  }
+  simulation_part_add(into, from);
   return 0;
 }
 
@@ -187,10 +196,13 @@ static size_t option_of(const struct simulation_frame *frame, size_t o) {
   return option + (o >= frame->option_count && option >= frame->baseline ? 1 : 0);
 }
 
-// Whether the judge finds a saving in every draw, as the lowest costs show.
-static bool always_saves(const struct simulation_part *part, size_t option) {
-  return !isnan(
-      cost_saving(part->tallies[option].lowest, part->tallies[part->frame.baseline].lowest));
+// Why a saving that lacks this share of its draws is not shown: they are all at one of its ends.
+static const char *why_no_saving(const struct simulation_frame *frame, double unsaved,
+                                 struct arena *arena) {
+  return arena_printf(arena,
+                      "in %.3g %% of the draws, it or %s costs less than nothing; no share of that "
+                      "can be saved, and percentiles of the other draws alone would mislead",
+                      100 * unsaved, frame->labels[frame->baseline]);
 }
 
 static void fill_outcome(const struct simulation_part *part, size_t o, struct outcome *outcome,
@@ -254,16 +266,17 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
   struct simulation *result = arena_alloc(arena, sizeof *result);
   struct outcome *outcomes = arena_array(arena, frame->outcome_count, sizeof *outcomes);
   const char **no_saving = arena_array(arena, frame->option_count, sizeof *no_saving);
+  double *unsaved = arena_array(arena, frame->option_count, sizeof *unsaved);
   size_t count = 0;
   for (size_t o = 0; o < frame->outcome_count; o++) {
     const size_t option = option_of(frame, o);
     const bool is_saving = o >= frame->option_count;
     if (is_saving && !frame->compared[option])
       continue;
+    unsaved[option] = (double)part->verdicts.unsaved[option] / (double)done;
     no_saving[option] = "";
-    if (is_saving && !always_saves(part, option))
-      no_saving[option] = arena_printf(arena, "in some draws, it or %s costs less than nothing",
-                                       frame->labels[frame->baseline]);
+    if (is_saving && part->verdicts.unsaved[option])
+      no_saving[option] = why_no_saving(frame, unsaved[option], arena);
     else
       fill_outcome(part, o, &outcomes[count++], arena);
   }
@@ -285,6 +298,7 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
       .outcome_count = count,
       .outcomes = outcomes,
       .no_saving = no_saving,
+      .unsaved = unsaved,
       .group_count = frame->group_count,
       .groups = frame->groups,
       .by_ranks = frame->by_ranks,

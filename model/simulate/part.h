@@ -55,6 +55,7 @@ struct tally {
 struct verdicts {
   uint64_t decided;            // some option is the cheapest
   uint64_t *ranked, *cheapest; // [option_count]
+  uint64_t *unsaved; // [option_count] it or the baseline costs less than nothing: no saving
 };
 
 struct simulation_part {
@@ -63,19 +64,16 @@ struct simulation_part {
   bool stopped;
   struct tally *tallies; // [outcome_count]
   struct verdicts verdicts;
-  uint64_t **counts; // [outcome_count][sketch_bins]
+  uint32_t **counts; // [outcome_count][sketch_bins]
 };
 
-// Zeroed sums and counts for a frame.
+// Zeroed sums and counts for a frame. Most of its memory is taken only as draws are counted: the
+// bins and sums of which nothing is ever added remain unwritten.
 struct simulation_part *simulation_part_new(const struct simulation_frame *frame,
                                             struct arena *arena);
 
-// Sums and counts for one thread or part, in the arena.
-void tally_start(struct tally *tally, const struct simulation_frame *frame, struct arena *arena);
-void tally_merge(struct tally *into, const struct tally *from,
-                 const struct simulation_frame *frame);
-void verdicts_start(struct verdicts *verdicts, size_t option_count, struct arena *arena);
-void verdicts_merge(struct verdicts *into, const struct verdicts *from, size_t option_count);
+// Adds the sums and counts of other draws of the same frame.
+void simulation_part_add(struct simulation_part *into, const struct simulation_part *from);
 
 // Adds a part of the same run to another. Returns 0, or -1 with an error: a part of another run, or
 // a shard that is already included.

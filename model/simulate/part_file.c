@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SCHEMA = 4, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
+enum { SCHEMA = 5, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
 
 static json_t *names_json(const char *const *names, size_t count) {
   json_t *list = json_array();
@@ -32,6 +32,17 @@ static json_t *sparse_json(const int64_t *values, size_t count) {
       continue;
     json_array_append_new(list, json_integer((json_int_t)i));
     json_array_append_new(list, json_integer(values[i]));
+  }
+  return list;
+}
+
+static json_t *bins_json(const uint32_t *counts, size_t count) {
+  json_t *list = json_array();
+  for (size_t b = 0; b < count; b++) {
+    if (!counts[b])
+      continue;
+    json_array_append_new(list, json_integer((json_int_t)b));
+    json_array_append_new(list, json_integer(counts[b]));
   }
   return list;
 }
@@ -89,7 +100,7 @@ static json_t *outcome_json(const struct simulation_part *part, size_t o) {
       sum_json(&tally->influence_sum), "influence_squares", sum_json(&tally->influence_squares),
       "first", sums_json(tally->first, frame->group_count), "total",
       sums_json(tally->total, frame->group_count), "rank_shares", ranks, "counts",
-      sparse_json((const int64_t *)part->counts[o], sketch_bins(shape)));
+      bins_json(part->counts[o], sketch_bins(shape)));
 }
 
 int simulation_part_print(const struct simulation_part *part, FILE *out) {
@@ -103,7 +114,7 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
   json_t *object =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, s:b, "
                 "s:I, s:o, s:o, "
-                "s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}",
+                "s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
                 "schema", SCHEMA, "item", frame->item, "unit", frame->unit, "digest", frame->digest,
                 "case", frame->case_name, "stamp", frame->stamp, "asked", frame->asked,
                 "unit_factor", frame->unit_factor, "draws", (json_int_t)frame->draws, "method",
@@ -119,7 +130,8 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
                 flags_json(frame->compared, frame->option_count), "shards", shards, "decided",
                 (json_int_t)part->verdicts.decided, "ranked",
                 counts_json(part->verdicts.ranked, frame->option_count), "cheapest",
-                counts_json(part->verdicts.cheapest, frame->option_count), "outcomes", outcomes);
+                counts_json(part->verdicts.cheapest, frame->option_count), "unsaved",
+                counts_json(part->verdicts.unsaved, frame->option_count), "outcomes", outcomes);
   int bad = !object || json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17)) ||
             fputc('\n', out) == EOF;
   json_decref(object);
@@ -198,19 +210,38 @@ static const bool *read_flags(struct part_reader *reader, const json_t *object, 
   return flags;
 }
 
+// The next pair of index and value, from *at on; false after the last, or an index beyond `count`.
+static bool next_pair(struct part_reader *reader, const json_t *list, const char *name,
+                      size_t count, size_t *at, size_t *index, int64_t *value) {
+  const size_t size = json_array_size(list);
+  const json_int_t number = json_integer_value(json_array_get(list, *at));
+  if (json_is_array(list) && *at == size)
+    return false;
+  if (*at + 1 >= size || number < 0 || (size_t)number >= count) {
+    reader->bad = reader->bad ? reader->bad : name;
+    return false;
+  }
+  *index = (size_t)number;
+  *value = json_integer_value(json_array_get(list, *at + 1));
+  *at += 2;
+  return true;
+}
+
 static void read_sparse(struct part_reader *reader, const json_t *list, const char *name,
                         int64_t *values, size_t count) {
-  size_t size = json_array_size(list);
-  if ((!json_is_array(list) || size % 2) && !reader->bad)
-    reader->bad = name;
-  for (size_t i = 0; i + 1 < size; i += 2) {
-    json_int_t index = json_integer_value(json_array_get(list, i));
-    if (index < 0 || (size_t)index >= count) {
-      reader->bad = name;
-      return;
-    }
-    values[index] = json_integer_value(json_array_get(list, i + 1));
-  }
+  size_t index;
+  int64_t value;
+  for (size_t at = 0; next_pair(reader, list, name, count, &at, &index, &value);)
+    values[index] = value;
+}
+
+// A bin that no draw could have filled makes the counts wrong in check_counts.
+static void read_bins(struct part_reader *reader, const json_t *list, uint32_t *counts,
+                      size_t count) {
+  size_t index;
+  int64_t value;
+  for (size_t at = 0; next_pair(reader, list, "counts", count, &at, &index, &value);)
+    counts[index] = value < 0 || value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
 static void read_sum(struct part_reader *reader, const json_t *object, const char *name,
@@ -277,8 +308,8 @@ static void read_outcome(struct part_reader *reader, const json_t *object,
     rank_shares[o * frame->group_count + g] =
         json_is_number(share) ? json_number_value(share) : NAN;
   }
-  read_sparse(reader, json_object_get(object, "counts"), "counts", (int64_t *)part->counts[o],
-              sketch_bins(&frame->shapes[o]));
+  read_bins(reader, json_object_get(object, "counts"), part->counts[o],
+            sketch_bins(&frame->shapes[o]));
 }
 
 // In draws with a cheapest option, at least two are ranked, and one or more of these are the
@@ -292,7 +323,7 @@ static void check_verdicts(struct part_reader *reader, const struct simulation_p
   for (size_t i = 0; i < options; i++) {
     const uint64_t most = *part->frame.not_ranked[i] ? 0 : done;
     bad |= verdicts->ranked[i] > most || verdicts->cheapest[i] > verdicts->ranked[i] ||
-           verdicts->cheapest[i] > verdicts->decided;
+           verdicts->cheapest[i] > verdicts->decided || verdicts->unsaved[i] > done;
     ranked += verdicts->ranked[i];
     cheapest += verdicts->cheapest[i];
   }
@@ -377,6 +408,7 @@ static struct simulation_part *read_part(struct part_reader *reader, const json_
   part->verdicts.decided = (uint64_t)read_whole(reader, object, "decided", 0, (int64_t)frame.draws);
   read_counts(reader, object, "ranked", part->verdicts.ranked, frame.option_count);
   read_counts(reader, object, "cheapest", part->verdicts.cheapest, frame.option_count);
+  read_counts(reader, object, "unsaved", part->verdicts.unsaved, frame.option_count);
   const json_t *list = member(reader, object, "shards", JSON_ARRAY);
   for (size_t i = 0; i < json_array_size(list); i++) {
     json_int_t shard = json_integer_value(json_array_get(list, i));

@@ -31,6 +31,13 @@ static void walk_sum(struct walk *walk, struct exact_sum *sum) {
   }
 }
 
+static void walk_count(struct walk *walk, uint32_t *count) {
+  uint64_t number = *count;
+  walk_one(walk, &number);
+  if (walk->in)
+    *count = (uint32_t)number;
+}
+
 static void walk_flag(struct walk *walk, bool *flag) {
   uint64_t number = *flag;
   walk_one(walk, &number);
@@ -63,11 +70,12 @@ static void walk_part(struct walk *walk, struct simulation_part *part) {
   for (size_t i = 0; i < frame->option_count; i++) {
     walk_one(walk, &part->verdicts.ranked[i]);
     walk_one(walk, &part->verdicts.cheapest[i]);
+    walk_one(walk, &part->verdicts.unsaved[i]);
   }
   for (size_t o = 0; o < frame->outcome_count; o++) {
     walk_tally(walk, &part->tallies[o], frame);
     for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)
-      walk_one(walk, &part->counts[o][b]);
+      walk_count(walk, &part->counts[o][b]);
   }
 }
 

@@ -186,15 +186,15 @@ static struct simulation_part *run_all(struct simulation_run *run, struct worker
   if (run->frame.by_ranks)
     pilot_find_rank_shares(run, &workers[0]);
   for (int t = 0; t < threads; t++)
-    tallying_start(run, &workers[t]);
+    tallying_start(run, &workers[t], t ? &workers[t].arena : run->arena);
   work_on_all(run, workers, threads);
   if (run->bad_block != UINT64_MAX) {
     bad_draw_report(run, &workers[0]);
     return NULL;
   }
-  struct simulation_part *part = simulation_part_new(&run->frame, run->arena);
-  for (int t = 0; t < threads; t++)
-    tallying_merge(part, &workers[t]);
+  struct simulation_part *part = workers[0].part;
+  for (int t = 1; t < threads; t++)
+    simulation_part_add(part, workers[t].part);
   part->shards[run->request->shard] = true;
   part->stopped = run_is_stopped(run);
   return part;

@@ -33,7 +33,8 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
   const struct ranking *ranking = ranking_of(scenario, arena);
   const char **not_ranked = arena_array(arena, count, sizeof *not_ranked);
   const char **no_saving = arena_array(arena, count, sizeof *no_saving);
-  double *ranked = arena_array(arena, 2 * count, sizeof *ranked), *cheapest = ranked + count;
+  double *ranked = arena_array(arena, 3 * count, sizeof *ranked), *cheapest = ranked + count;
+  double *unsaved = cheapest + count;
   size_t savings = count;
   for (size_t o = 0; o < count; o++) {
     const struct option *option = &scenario->options[o];
@@ -48,7 +49,8 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
     no_saving[o] = "";
     if (o == scenario->baseline || !standing->compared)
       continue;
-    if (isnan(standing->saving))
+    unsaved[o] = isnan(standing->saving);
+    if (unsaved[o] > 0)
       no_saving[o] = arena_printf(arena, "it or %s costs less than nothing",
                                   scenario->options[scenario->baseline].label);
     else
@@ -70,6 +72,7 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
                                 .asked = ranking->asked,
                                 .why_none = ranking->why_none,
                                 .no_saving = no_saving,
+                                .unsaved = unsaved,
                                 .outcome_count = savings,
                                 .outcomes = outcomes};
   return result;

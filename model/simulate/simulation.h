@@ -57,8 +57,10 @@ struct simulation {
   size_t outcome_count; // a cost per option, then a saving per option that is compared with the
                         // baseline, if both cost nothing or more in every draw
   const struct outcome *outcomes;
-  const char *const *no_saving; // [option_count] why one that is compared has none: a cost below
-                                // zero has no share (cost_saving); ""
+  // A cost below zero has no share (cost_saving). What is left without the draws that have such a
+  // cost is no sample of the saving: they are its best, or its worst.
+  const char *const *no_saving; // [option_count] why one that is compared has none; ""
+  const double *unsaved;        // [option_count] in which share of the draws
   size_t group_count;
   const char *const *groups; // inputs, correlated ones together
   bool by_ranks;             // influence by regression on ranks

@@ -5,33 +5,27 @@
 #include "model/chance/exact_sum.h"
 #include "model/chance/quantile_sketch.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "model/simulate/part.h"
 #include "model/whatif/response.h"
 
 #include <math.h>
 #include <stddef.h>
 
-void tallying_start(const struct simulation_run *run, struct worker *worker) {
-  const struct simulation_frame *frame = &run->frame;
-  const size_t options = frame->option_count;
-  worker->tallies = arena_array(&worker->arena, frame->outcome_count, sizeof *worker->tallies);
-  verdicts_start(&worker->verdicts, options, &worker->arena);
+void tallying_start(const struct simulation_run *run, struct worker *worker, struct arena *arena) {
+  const size_t options = run->frame.option_count;
+  worker->part = simulation_part_new(&run->frame, arena);
   worker->costs = arena_array(&worker->arena, options, sizeof *worker->costs);
   worker->amounts = arena_array(&worker->arena, options * RANKING_AMOUNTS, sizeof *worker->amounts);
   worker->cost = arena_array(&worker->arena, options, sizeof *worker->cost);
   worker->ranked = arena_array(&worker->arena, 2 * options, sizeof *worker->ranked);
   worker->cheapest = worker->ranked + options;
-  worker->counts = arena_array(&worker->arena, frame->outcome_count, sizeof *worker->counts);
-  for (size_t o = 0; o < frame->outcome_count; o++) {
-    tally_start(&worker->tallies[o], frame, &worker->arena);
-    worker->counts[o] =
-        arena_array(&worker->arena, sketch_bins(&frame->shapes[o]), sizeof **worker->counts);
-  }
 }
 
 static void tally_outcome(const struct simulation_run *run, struct worker *worker, size_t o,
                           unsigned replicate, size_t count) {
   const double *values = worker->outcomes + o * VECTOR_BLOCK;
-  struct tally *tally = &worker->tallies[o];
+  struct tally *tally = &worker->part->tallies[o];
   double centre = run->frame.shapes[o].centre, sum = 0, squares = 0;
   double lowest = tally->lowest, highest = tally->highest;
   for (size_t i = 0; i < count; i++) {
@@ -47,7 +41,7 @@ static void tally_outcome(const struct simulation_run *run, struct worker *worke
   tally->replicate_done[replicate] += count;
   exact_sum_add(&tally->replicate_sums[replicate], sum);
   exact_sum_add(&tally->squares, squares);
-  sketch_add(&run->frame.shapes[o], values, count, worker->counts[o]);
+  sketch_add(&run->frame.shapes[o], values, count, worker->part->counts[o]);
 }
 
 static void find_costs(const struct simulation_run *run, struct worker *worker) {
@@ -73,7 +67,7 @@ static bool amounts_hold(const struct worker *worker, size_t o, size_t i) {
 
 static void tally_verdicts(const struct simulation_run *run, struct worker *worker, size_t count) {
   const size_t options = run->frame.option_count;
-  struct verdicts *verdicts = &worker->verdicts;
+  struct verdicts *verdicts = &worker->part->verdicts;
   find_costs(run, worker);
   for (size_t i = 0; i < count; i++) {
     for (size_t o = 0; o < options; o++) {
@@ -89,6 +83,21 @@ static void tally_verdicts(const struct simulation_run *run, struct worker *work
   }
 }
 
+// Only where a cost was below zero.
+static void tally_unsaved(const struct simulation_run *run, struct worker *worker, size_t count) {
+  const struct simulation_frame *frame = &run->frame;
+  const struct tally *tallies = worker->part->tallies;
+  const size_t baseline = frame->baseline;
+  const double *base = worker->outcomes + baseline * VECTOR_BLOCK;
+  for (size_t o = 0; o < frame->option_count; o++) {
+    const double *cost = worker->outcomes + o * VECTOR_BLOCK;
+    if (o == baseline || fmin(tallies[o].lowest, tallies[baseline].lowest) >= 0)
+      continue;
+    for (size_t i = 0; i < count; i++)
+      worker->part->verdicts.unsaved[o] += isnan(cost_saving(cost[i], base[i])) ? 1 : 0;
+  }
+}
+
 void tallying_work(struct simulation_run *run, struct worker *worker, uint64_t block) {
   uint64_t first;
   if (run_is_stopped(run) || block > run_bad_block(run))
@@ -101,14 +110,5 @@ void tallying_work(struct simulation_run *run, struct worker *worker, uint64_t b
   for (size_t o = 0; o < run->frame.outcome_count; o++)
     tally_outcome(run, worker, o, replicate, count);
   tally_verdicts(run, worker, count);
-}
-
-void tallying_merge(struct simulation_part *part, const struct worker *worker) {
-  const struct simulation_frame *frame = &part->frame;
-  verdicts_merge(&part->verdicts, &worker->verdicts, frame->option_count);
-  for (size_t o = 0; o < frame->outcome_count; o++) {
-    tally_merge(&part->tallies[o], &worker->tallies[o], frame);
-    for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)
-      part->counts[o][b] += worker->counts[o][b];
-  }
+  tally_unsaved(run, worker, count);
 }

@@ -2,19 +2,16 @@
 #ifndef PERTOKEN_MODEL_SIMULATE_TALLYING_H
 #define PERTOKEN_MODEL_SIMULATE_TALLYING_H
 
-#include "model/simulate/part.h"
+#include "base/arena.h"
 #include "model/simulate/run.h"
 #include "model/simulate/worker.h"
 
 #include <stdint.h>
 
-// Call it once the sketches' shapes are known.
-void tallying_start(const struct simulation_run *run, struct worker *worker);
+// Call it once the sketches' shapes are known. The worker's part will be in `arena`.
+void tallying_start(const struct simulation_run *run, struct worker *worker, struct arena *arena);
 
 // Draws a block and counts it; not after a stop, or after a block with a value that is not finite.
 void tallying_work(struct simulation_run *run, struct worker *worker, uint64_t block);
-
-// Adds a worker's counts.
-void tallying_merge(struct simulation_part *part, const struct worker *worker);
 
 #endif

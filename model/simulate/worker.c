@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// Also of costs below zero, of which part.c then shows none.
+// Also of costs below zero, whose draws tallying.c counts: part.c then shows none.
 VECTOR_CLONES static void find_saving(const double *cost, const double *baseline, double *out) {
 #pragma omp simd
   for (int i = 0; i < VECTOR_BLOCK; i++)

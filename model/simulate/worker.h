@@ -13,16 +13,14 @@
 
 struct worker {
   double *workspace;
-  double *outcomes; // [outcome_count][VECTOR_BLOCK]
-  double *samples;  // [2][variable_count][VECTOR_BLOCK]
-  double *held;     // [2][outcome_count][VECTOR_BLOCK]
-  struct tally *tallies;
-  struct verdicts verdicts;
-  const double **costs;    // [option_count] for a block
-  const double **amounts;  // [option_count][RANKING_AMOUNTS] for the block, or NULL
-  double *cost;            // [option_count] for a draw
-  bool *ranked, *cheapest; // [option_count] for the draw
-  uint32_t **counts;
+  double *outcomes;             // [outcome_count][VECTOR_BLOCK]
+  double *samples;              // [2][variable_count][VECTOR_BLOCK]
+  double *held;                 // [2][outcome_count][VECTOR_BLOCK]
+  struct simulation_part *part; // what it has counted
+  const double **costs;         // [option_count] for a block
+  const double **amounts;       // [option_count][RANKING_AMOUNTS] for the block, or NULL
+  double *cost;                 // [option_count] for a draw
+  bool *ranked, *cheapest;      // [option_count] for the draw
   struct arena arena;
 };
 

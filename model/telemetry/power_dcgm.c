@@ -49,6 +49,8 @@ struct boards {
 // "Hostname" is the exporter's own, "instance" Prometheus's.
 static const char *host_of(const struct metric *metric) {
   const char *host = metric_label(metric, "Hostname");
+  if (!*host)
+    host = metric_label(metric, "hostname"); // since May 2026
   return *host ? host : metric_label(metric, "instance");
 }
 

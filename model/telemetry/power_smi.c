@@ -1,4 +1,4 @@
-// CSV of nvidia-smi --query-gpu=timestamp,index,power.draw and of amd-smi metric --watch.
+// CSV of nvidia-smi --query-gpu=timestamp,index,power.draw and of amd-smi metric or monitor.
 //
 // nvidia-smi writes units into the cells ("187.80 W"), "[N/A]" for unknown values, local times
 // without a zone, and its header again whenever it is restarted. amd-smi writes seconds since 1970.
@@ -18,7 +18,7 @@
 
 // The columns in which a table has what is needed; -1: none.
 struct columns {
-  int time, device, index, power, limit;
+  int time, device, index, partition, power, limit;
 };
 
 // The names of a column, best first; ended by NULL.
@@ -30,7 +30,11 @@ static const char *const nvidia_watts[] = {"power.draw.instant [W]", "power.draw
 static const char *const nvidia_limits[] = {"enforced.power.limit [W]", "power.limit [W]", NULL};
 static const char *const times[] = {"timestamp", NULL};
 static const char *const amd_devices[] = {"gpu", NULL};
-static const char *const amd_watts[] = {"socket_power", "current_socket_power", NULL};
+// "power_usage" is monitor's, which has a row for each partition of a GPU ("xcp"), the first with
+// the watts of all.
+static const char *const amd_watts[] = {"socket_power", "current_socket_power", "power_usage",
+                                        NULL};
+static const char *const partitions[] = {"xcp", NULL};
 static const char *const amd_limits[] = {"power_limit", NULL};
 
 static int first_column(const struct table *table, const char *const *names) {
@@ -111,6 +115,13 @@ static const char *read_row(const struct smi *smi, const struct power_input *inp
   return why;
 }
 
+static bool is_later_partition(const struct columns *columns, const struct table *table,
+                               size_t row) {
+  double number;
+  return columns->partition >= 0 && csv_number(cell_of(table, row, columns->partition), &number) &&
+         number > 0;
+}
+
 static const char *check_columns(const struct smi *smi, const struct columns *columns,
                                  const struct power_read_options *options) {
   if (columns->time < 0)
@@ -133,6 +144,7 @@ static struct power_series *read_table(const struct smi *smi, const struct power
   const struct columns columns = {.time = first_column(table, times),
                                   .device = first_column(table, smi->devices),
                                   .index = first_column(table, smi->indices),
+                                  .partition = first_column(table, partitions),
                                   .power = first_column(table, smi->watts),
                                   .limit = first_column(table, smi->limits)};
   struct power_series *series = power_series_of(input, smi->tool, COVERS_ACCELERATORS);
@@ -140,7 +152,8 @@ static struct power_series *read_table(const struct smi *smi, const struct power
   if (why)
     return power_refuse(input, 1, "%s", why);
   for (size_t row = 0; row < table->rows; row++) {
-    if (!strcmp(cell_of(table, row, columns.time), "timestamp")) // a repeated header
+    if (!strcmp(cell_of(table, row, columns.time), "timestamp") || // a repeated header
+        is_later_partition(&columns, table, row))
       continue;
     why = read_row(smi, input, &columns, table, row, series);
     if (why)
@@ -165,7 +178,8 @@ static struct power_series *read_nvidia(const struct power_input *input) {
 }
 
 static bool knows_amd(const struct power_input *input) {
-  return !input->json && is_in_first_line(input->source, "socket_power");
+  return !input->json && (is_in_first_line(input->source, "socket_power") ||
+                          is_in_first_line(input->source, "power_usage")); // amd-smi monitor
 }
 
 static struct power_series *read_amd(const struct power_input *input) {

@@ -70,11 +70,11 @@ static enum meter_status find_limit(struct power_limit *limit, const struct devi
     limit->why = arena_printf(limit->arena, "amd-smi: it does not list %s", limit->pci);
     return METER_ABSENT;
   }
-  held->index = (size_t)index;
+  held->index = amd_first_partition(&held->amd, (size_t)index);
   const enum meter_status status = read_cap(limit, &cap);
   if (status != METER_OK)
     return status;
-  if (contradicts_driver(limit, roots, &address, cap.watts))
+  if (contradicts_driver(limit, roots, &held->amd.addresses[held->index], cap.watts))
     return METER_ABSENT;
   limit->watts = cap.watts;
   limit->least_w = cap.least_w;

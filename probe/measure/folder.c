@@ -1,5 +1,6 @@
 #include "probe/measure/folder.h"
 
+#include "base/output.h"
 #include "base/source.h"
 
 #include <errno.h>
@@ -72,8 +73,8 @@ static int lock_file(const struct folder *folder, int *reason) {
 int folder_open(struct folder *folder, const char *path, struct diagnostics *diagnostics) {
   *folder =
       (struct folder){path, arena_printf(diagnostics->arena, "%s/.pertoken-probe.lock", path), -1};
-  if (mkdir(path, 0777) && errno != EEXIST)
-    return fail(folder, errno, diagnostics);
+  if (output_make_directory(path, diagnostics))
+    return -1;
   int reason;
   const int fd = lock_file(folder, &reason);
   if (reason == EWOULDBLOCK) {

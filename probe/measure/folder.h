@@ -11,8 +11,8 @@ struct folder {
   int fd;           // of that file, -1 when not locked
 };
 
-// Makes the directory if necessary, and locks it. It is an error if it cannot be made or written to
-// (machine_failed), or if another run holds it. Returns 0 or -1.
+// Makes the directory and those around it if necessary, and locks it. It is an error if it cannot
+// be made or written to (machine_failed), or if another run holds it. Returns 0 or -1.
 int folder_open(struct folder *folder, const char *path, struct diagnostics *diagnostics);
 
 // "PATH/MODEL-KIND-HASH.json", of the record that a run with this identity resumes.

@@ -51,3 +51,12 @@ int amd_find(const struct amd *amd, const struct meter_address *address) {
       return (int)i;
   return -1;
 }
+
+size_t amd_first_partition(const struct amd *amd, size_t index) {
+  size_t first = index;
+  for (size_t i = 0; i < amd->count; i++)
+    if (meter_address_shares_socket(&amd->addresses[i], &amd->addresses[first]) &&
+        amd->addresses[i].function < amd->addresses[first].function)
+      first = i;
+  return first;
+}

@@ -89,4 +89,8 @@ void amd_close(struct amd *amd);
 // listed; -1: none.
 int amd_find(const struct amd *amd, const struct meter_address *address);
 
+// The first partition of the device's socket: the only one that the kernel has files for, and often
+// the only one with readings.
+size_t amd_first_partition(const struct amd *amd, size_t index);
+
 #endif

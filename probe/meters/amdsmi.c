@@ -1,6 +1,7 @@
 // AMD accelerators by AMD SMI (rocm.docs.amd.com/projects/amdsmi, C library; amdsmi.h of ROCm 5.7
-// to 7.2). Only calls whose arguments did not change between these versions are used: scalars, and
-// gpu_metrics, which only grows at its end.
+// to 10.0). Only calls whose arguments did not change between these versions are used: scalars, and
+// gpu_metrics, which only grew at its end until version 27 moved its members. From a version that
+// may have moved them again, it is not read.
 #include "base/arena.h"
 #include "probe/meters/address.h"
 #include "probe/meters/amd.h"
@@ -18,6 +19,7 @@
 
 enum { AMDSMI_DONE = 0, AMDSMI_NOT_SUPPORTED = 2, AMDSMI_NO_PERM = 10 }; // amdsmi_status_t
 static const uint64_t init_gpus = 1u << 1;                               // AMDSMI_INIT_AMD_GPUS
+enum { WIDE_METRICS = 27, LAST_KNOWN = 27 };                             // versions of the library
 
 typedef void *processor;     // amdsmi_processor_handle
 typedef void *socket_handle; // amdsmi_socket_handle
@@ -26,10 +28,17 @@ struct power_cap { // amdsmi_power_cap_info_t, microwatts on bare metal
   uint64_t now, usual, clock_mhz, least, most, reserved[3];
 };
 
+// amdsmi_version_t, with room to grow. The first number is the year (23, 24) or, from 25 on, the
+// major version.
+struct version {
+  uint32_t first, others[15];
+};
+
 struct functions {
   int (*init)(uint64_t flags);
   int (*shut_down)(void);
   int (*status_string)(int status, const char **text);
+  int (*version)(struct version *version);
   int (*sockets)(uint32_t *count, socket_handle *list);
   int (*processors)(socket_handle socket, uint32_t *count, processor *list);
   // amdsmi_bdf_t: function 3 bits, device 5, bus 8, domain 48, lowest first.
@@ -42,24 +51,22 @@ struct functions {
   int (*power_cap)(processor processor, uint32_t sensor, struct power_cap *cap);
   int (*set_power_cap)(processor processor, uint32_t sensor, uint64_t microwatts);
   int (*process_list)(processor processor, uint32_t *count, void *list);
+  // Only in ROCm 5.7 to 6.1.0, whose list has every process that holds the device's file open: also
+  // this one, since AMDSmiDrm::init in amd_smi_drm.cc opens them all.
+  void (*process_info)(void);
 };
 
 struct library {
   struct functions call;
+  uint32_t version; // UINT32_MAX: unknown
   processor list[MAX_AMD_DEVICES];
 };
-
-static const char *const library_names[] = {"libamd_smi.so",
-                                            "libamd_smi.so.26",
-                                            "libamd_smi.so.25",
-                                            "libamd_smi.so.24",
-                                            "/opt/rocm/lib/libamd_smi.so",
-                                            NULL};
 
 static const struct meter_symbol symbols[] = {
     {"amdsmi_init", offsetof(struct functions, init), false},
     {"amdsmi_shut_down", offsetof(struct functions, shut_down), false},
     {"amdsmi_status_code_to_string", offsetof(struct functions, status_string), false},
+    {"amdsmi_get_lib_version", offsetof(struct functions, version), true},
     {"amdsmi_get_socket_handles", offsetof(struct functions, sockets), false},
     {"amdsmi_get_processor_handles", offsetof(struct functions, processors), false},
     {"amdsmi_get_gpu_device_bdf", offsetof(struct functions, bdf), false},
@@ -71,7 +78,15 @@ static const struct meter_symbol symbols[] = {
     {"amdsmi_get_power_cap_info", offsetof(struct functions, power_cap), true},
     {"amdsmi_set_power_cap", offsetof(struct functions, set_power_cap), true},
     {"amdsmi_get_gpu_process_list", offsetof(struct functions, process_list), true},
+    {"amdsmi_get_gpu_process_info", offsetof(struct functions, process_info), true},
     {NULL, 0, false},
+};
+
+static const struct meter_library smi_library = {
+    .names = {"libamd_smi.so", "libamd_smi.so.27", "libamd_smi.so.26", "libamd_smi.so.25",
+              "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so"},
+    .root_variable = "ROCM_PATH",
+    .symbols = symbols,
 };
 
 static enum meter_status refuse(struct amd *amd, int status) {
@@ -104,6 +119,11 @@ static void stop(const struct functions *call) {
   pthread_mutex_unlock(&users.mutex);
 }
 
+static uint32_t version_of(const struct functions *call) {
+  struct version version;
+  return call->version && call->version(&version) == AMDSMI_DONE ? version.first : UINT32_MAX;
+}
+
 static int add_processors(struct amd *amd, socket_handle one) {
   struct library *library = amd->own;
   const struct functions *call = &library->call;
@@ -126,13 +146,14 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
   struct library *library = arena_alloc(amd->arena, sizeof *library);
   const char *why = "";
   amd->own = library;
-  if (meter_library_open(roots->amdsmi, library_names, symbols, &library->call, amd->arena, &why)) {
+  if (meter_library_open(&smi_library, roots->amdsmi, &library->call, amd->arena, &why)) {
     amd->why = arena_printf(amd->arena, "amd-smi: %s", why);
     return METER_ABSENT;
   }
   int status = start(&library->call);
   if (status != AMDSMI_DONE)
     return refuse(amd, status);
+  library->version = version_of(&library->call);
   socket_handle sockets[MAX_AMD_DEVICES];
   uint32_t count = MAX_AMD_DEVICES;
   status = library->call.sockets(&count, sockets);
@@ -145,18 +166,28 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
   return refused;
 }
 
+static int look_at_metrics(const struct library *library, processor processor,
+                           struct amd_look *look) {
+  if (library->version > LAST_KNOWN)
+    return AMDSMI_NOT_SUPPORTED;
+  union gpu_metrics_room room;
+  memset(&room, 0xff, sizeof room);
+  const int status = library->call.metrics(processor, &room);
+  if (library->version >= WIDE_METRICS)
+    gpu_metrics_narrow(&room);
+  if (status == AMDSMI_DONE)
+    gpu_metrics_look(&room.head, look);
+  return status;
+}
+
 static int smi_look(struct amd *amd, size_t index, struct amd_look *look) {
   const struct library *library = amd->own;
-  union gpu_metrics_room room;
   float resolution_uj = 0;
   uint64_t counter = 0, time_ns;
-  memset(&room, 0xff, sizeof room);
   const int energy = library->call.energy(library->list[index], &counter, &resolution_uj, &time_ns);
   if (energy == AMDSMI_DONE)
     gpu_metrics_counter(counter, resolution_uj, look);
-  const int metrics = library->call.metrics(library->list[index], &room);
-  if (metrics == AMDSMI_DONE)
-    gpu_metrics_look(&room.head, look);
+  const int metrics = look_at_metrics(library, library->list[index], look);
   if (look->has_counter || metrics == AMDSMI_DONE)
     return 0;
   refuse(amd, energy == AMDSMI_DONE ? metrics : energy);
@@ -181,7 +212,8 @@ static void smi_state(struct amd *amd, size_t index, struct amd_state *state) {
   state->memory_partition = text_of(amd, call->memory_partition, one);
   state->ecc = call->ecc && call->ecc(one, &blocks) == AMDSMI_DONE ? gpu_metrics_ecc(blocks) : "";
   char none[8192];
-  const bool listed = call->process_list && call->process_list(one, &count, none) == AMDSMI_DONE;
+  const bool listed = call->process_list && !call->process_info &&
+                      call->process_list(one, &count, none) == AMDSMI_DONE;
   state->processes = listed ? (int)count : -1;
 }
 

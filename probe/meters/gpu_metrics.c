@@ -2,6 +2,16 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
+
+void gpu_metrics_narrow(union gpu_metrics_room *room) {
+  static const size_t activity_end = offsetof(struct gpu_metrics, temperature_hbm),
+                      nak = offsetof(struct gpu_metrics, pcie_nak_sent_count_acc),
+                      nak_end = offsetof(struct gpu_metrics, accumulation_counter);
+  unsigned char *bytes = room->bytes;
+  memmove(bytes + activity_end, bytes + activity_end + 8, nak - activity_end);
+  memmove(bytes + nak_end, bytes + nak_end + 16, sizeof room->head - nak_end);
+}
 
 void gpu_metrics_counter(uint64_t counter, float resolution_uj, struct amd_look *look) {
   static const double firmware_uj = 1e6 / 65536, called_uj = 15.3;

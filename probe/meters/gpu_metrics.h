@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 // The head of gpu_metrics as both SMI libraries give it (amdsmi_gpu_metrics_t of AMD SMI 23.4 to
-// 26.2, rsmi_gpu_metrics_t of ROCm SMI 5 to 7; later versions add fields at the end). A member that
+// 26, rsmi_gpu_metrics_t of ROCm SMI 5 to 7; later versions add fields at the end). A member that
 // the device does not report has all bits set.
 struct gpu_metrics {
   uint16_t structure_size;
@@ -54,6 +54,11 @@ union gpu_metrics_room {
   struct gpu_metrics head;
   unsigned char bytes[16384];
 };
+
+// Moves what AMD SMI 27 filled in to where the head has it. That version widened gfx_activity_acc,
+// mem_activity_acc and both pcie_nak_..._acc to 64 bits (amdsmi's CHANGELOG.md for ROCm 10.0.0);
+// these four are lost.
+void gpu_metrics_narrow(union gpu_metrics_room *room);
 
 // The energy counter as an SMI library gives it. Both libraries call its unit 15.3 uJ, whatever the
 // device (kEnergyCounterResolution in rocm_smi.cc), which is rounded from the firmware's 2^-16 J

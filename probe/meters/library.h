@@ -17,10 +17,15 @@ struct meter_symbol {
   bool optional; // otherwise a library without it is refused
 };
 
-// Loads `given` or, if that is NULL, the first of `names` that is found (the list ends with NULL),
-// and fills `table`; missing optional symbols become NULL. Returns 0, or -1 with *why.
-int meter_library_open(const char *given, const char *const *names,
-                       const struct meter_symbol *symbols, void *table, struct arena *arena,
-                       const char **why);
+struct meter_library {
+  const char *names[8];      // ending with NULL
+  const char *root_variable; // names a folder whose lib/ is searched first: "ROCM_PATH"; or NULL
+  const struct meter_symbol *symbols;
+};
+
+// Loads `given` or, if that is NULL, the first of the library's names that is found, and fills
+// `table`; missing optional symbols become NULL. Returns 0, or -1 with *why.
+int meter_library_open(const struct meter_library *library, const char *given, void *table,
+                       struct arena *arena, const char **why);
 
 #endif

@@ -26,8 +26,6 @@ struct gpus {
   bool has_counter, has_instant, has_module; // of all of them
 };
 
-static const char *const library_names[] = {"libnvidia-ml.so.1", "libnvidia-ml.so", NULL};
-
 static const struct meter_symbol symbols[] = {
     {"nvmlInit_v2", offsetof(struct nvml, init), false},
     {"nvmlShutdown", offsetof(struct nvml, shutdown), false},
@@ -56,6 +54,9 @@ static const struct meter_symbol symbols[] = {
     {NULL, 0, false},
 };
 
+static const struct meter_library nvml_library = {.names = {"libnvidia-ml.so.1", "libnvidia-ml.so"},
+                                                  .symbols = symbols};
+
 // ---- the library
 
 const char *nvml_error(const struct nvml *nvml, int code) {
@@ -72,7 +73,7 @@ enum meter_status nvml_open(struct nvml *nvml, const struct meter_roots *roots, 
                             const char **why) {
   const char *reason = "";
   *nvml = (struct nvml){0};
-  if (meter_library_open(roots->nvml, library_names, symbols, nvml, arena, &reason)) {
+  if (meter_library_open(&nvml_library, roots->nvml, nvml, arena, &reason)) {
     *why = arena_printf(arena, "nvml: %s", reason);
     return METER_ABSENT;
   }

@@ -32,13 +32,6 @@ struct functions {
   int (*ecc)(uint32_t index, uint64_t *blocks);
 };
 
-static const char *const library_names[] = {"librocm_smi64.so",
-                                            "librocm_smi64.so.7",
-                                            "librocm_smi64.so.6",
-                                            "librocm_smi64.so.5",
-                                            "/opt/rocm/lib/librocm_smi64.so",
-                                            NULL};
-
 static const struct meter_symbol symbols[] = {
     {"rsmi_init", offsetof(struct functions, init), false},
     {"rsmi_shut_down", offsetof(struct functions, shut_down), false},
@@ -53,6 +46,13 @@ static const struct meter_symbol symbols[] = {
     {"rsmi_dev_memory_partition_get", offsetof(struct functions, memory_partition), true},
     {"rsmi_dev_ecc_enabled_get", offsetof(struct functions, ecc), true},
     {NULL, 0, false},
+};
+
+static const struct meter_library smi_library = {
+    .names = {"librocm_smi64.so", "librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
+              "/opt/rocm/lib/librocm_smi64.so"},
+    .root_variable = "ROCM_PATH",
+    .symbols = symbols,
 };
 
 static enum meter_status refuse(struct amd *amd, int status) {
@@ -83,7 +83,7 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
   struct functions *call = arena_alloc(amd->arena, sizeof *call);
   const char *why = "";
   amd->own = call;
-  if (meter_library_open(roots->rocmsmi, library_names, symbols, call, amd->arena, &why)) {
+  if (meter_library_open(&smi_library, roots->rocmsmi, call, amd->arena, &why)) {
     amd->why = arena_printf(amd->arena, "rocm-smi: %s", why);
     return METER_ABSENT;
   }

@@ -11,6 +11,7 @@
 #include "probe/meters/telemetry.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -32,12 +33,13 @@ static void read_state(struct telemetry *telemetry, const struct meter_roots *ro
   struct amd *amd = &watched->amd;
   struct measurement_device_state *state = &telemetry->state;
   struct amd_state own = {"", "", "", -1};
+  const size_t first = amd_first_partition(amd, watched->index);
   amd->source->state(amd, watched->index, &own);
   const char *version = small_file_text(roots->module, "amdgpu/version", telemetry->arena);
-  const char *sensors = hwmon_sensors(roots, &amd->addresses[watched->index], telemetry->arena);
+  const char *sensors = hwmon_sensors(roots, &amd->addresses[first], telemetry->arena);
   state->driver =
       version ? arena_printf(telemetry->arena, "amdgpu %s", version) : "amdgpu of the kernel";
-  state->vbios = hwmon_text(amd, watched->index, "vbios_version");
+  state->vbios = hwmon_text(amd, first, "vbios_version");
   state->ecc = own.ecc;
   state->partition = arena_printf(telemetry->arena, "%s%s%s", own.compute_partition,
                                   *own.compute_partition && *own.memory_partition ? ", " : "",
@@ -70,7 +72,9 @@ static enum meter_status watched_open(struct telemetry *telemetry,
     amd_close(&watched->amd);
     return METER_ABSENT;
   }
-  watched->index = (size_t)index;
+  struct amd_look look;
+  const bool is_silent = amd_look(&watched->amd, (size_t)index, &look) != 0;
+  watched->index = is_silent ? amd_first_partition(&watched->amd, (size_t)index) : (size_t)index;
   read_state(telemetry, roots);
   return METER_OK;
 }

@@ -1,7 +1,8 @@
 // users: how many other processes use each of AMD's devices.
 //
 // AMD SMI counts this process among a device's users once it uses one, so the others are counted
-// before a backend is loaded. NVML names each process, and needs no such list.
+// before a backend is loaded; that of ROCm 5.7 to 6.1.0 always counts it, so there the number is
+// unknown. NVML names each process, and needs no such list.
 #ifndef PERTOKEN_PROBE_METERS_USERS_H
 #define PERTOKEN_PROBE_METERS_USERS_H
 

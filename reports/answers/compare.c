@@ -297,16 +297,47 @@ static const struct late_row {
      offsetof(struct lateness, rate), 0},
     {"late_damages_share", "Damages, share of the price of late hardware", "%/week",
      offsetof(struct lateness, share), 3},
+    {"late_damages_paid", "Contract's damages for this delay", "USD",
+     offsetof(struct lateness, paid), 0},
+    {"late_damages_uncovered", "Left uncovered", "USD", offsetof(struct lateness, uncovered), 0},
 };
 
-// An input on the terminal, for the options that have a delay; programs have it among all inputs.
-static void add_late_input(const struct comparing *comparing, struct answer_table *table,
-                           const char *name) {
-  add_item(comparing, table, model_find(comparing->scenario->model, name),
-           (struct answer_row){.faces = FACE_TERMINAL | FACE_TURNED});
+// One on the terminal, for the options that have it; programs have it among all inputs and items.
+static void add_late_item(const struct comparing *comparing, struct answer_table *table,
+                          const char *name) {
+  const int declaration = model_find(comparing->scenario->model, name);
+  if (declaration >= 0 && scenario_has(comparing->scenario, declaration))
+    add_item(comparing, table, declaration,
+             (struct answer_row){.faces = FACE_TERMINAL | FACE_TURNED});
 }
 
-// Only if an option has a delay: what it costs, and what would make up for it.
+// The amount of an option that is late; NAN: it has none.
+static double late_amount(const struct lateness *of, const struct late_row *row) {
+  return *(const double *)((const char *)of + row->offset);
+}
+
+static void add_late_row(const struct comparing *comparing, struct answer_table *table,
+                         const struct late_row *row, const struct lateness *of,
+                         const bool *is_late) {
+  const struct scenario *scenario = comparing->scenario;
+  bool any = false;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    any |= is_late[o] && !isnan(late_amount(&of[o], row));
+  if (!any)
+    return;
+  const struct unit *unit =
+      unit_known(model_unit_text(scenario->model, row->unit), comparing->arena);
+  struct answer_cell *cells = answer_table_row_of(
+      table, (struct answer_row){.key = row->key, .label = row->label, .unit = unit});
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const double value = late_amount(&of[o], row);
+    cells[1 + o] = is_late[o] && !isnan(value) ? cell_value(value) : cell_absent(NULL);
+    cells[1 + o].digits = row->digits;
+  }
+}
+
+// Only if an option has a delay: what it costs, what would make up for it, and what the contract
+// pays.
 static void add_lateness(const struct comparing *comparing, struct answer *answer) {
   const struct scenario *scenario = comparing->scenario;
   struct lateness *of = arena_array(comparing->arena, scenario->option_count, sizeof *of);
@@ -318,20 +349,11 @@ static void add_lateness(const struct comparing *comparing, struct answer *answe
     return;
   struct answer_table table =
       answer_table_of_options("late", "Late delivery", scenario, comparing->arena);
-  add_late_input(comparing, &table, "delivery_delay");
-  add_late_input(comparing, &table, "late_share");
-  for (size_t i = 0; i < COUNT(late_rows); i++) {
-    const struct unit *unit =
-        unit_known(model_unit_text(scenario->model, late_rows[i].unit), comparing->arena);
-    struct answer_cell *cells = answer_table_row_of(
-        &table,
-        (struct answer_row){.key = late_rows[i].key, .label = late_rows[i].label, .unit = unit});
-    for (size_t o = 0; o < scenario->option_count; o++) {
-      const double value = *(const double *)((const char *)&of[o] + late_rows[i].offset);
-      cells[1 + o] = is_late[o] && !isnan(value) ? cell_value(value) : cell_absent(NULL);
-      cells[1 + o].digits = late_rows[i].digits;
-    }
-  }
+  add_late_item(comparing, &table, "delivery_delay");
+  add_late_item(comparing, &table, "late_share");
+  for (size_t i = 0; i < COUNT(late_rows); i++)
+    add_late_row(comparing, &table, &late_rows[i], of, is_late);
+  add_late_item(comparing, &table, "delay_covered");
   table.json = "options[id=%c].late.%r";
   table.json_units = "units.%r";
   table.by_columns = true;

@@ -248,12 +248,17 @@ static void add_warnings(const struct notes *notes) {
 }
 
 static void add_interval(const struct notes *notes, const struct simulation *simulation) {
-  if (simulation)
-    answer_note(notes->answer, "P5, median, P95: ",
-                "of %s draws of the ranged inputs (%s, seed %" PRIu64
-                "; see 'pertoken simulate'); everything else is at its base value",
-                number_fixed((double)simulation->done, 0, notes->arena),
-                draw_method_names[simulation->method], simulation->seed);
+  if (!simulation)
+    return;
+  answer_note(notes->answer, "P5, median, P95: ",
+              "of %s draws of the ranged inputs (%s, seed %" PRIu64
+              "; see 'pertoken simulate'); everything else is at its base value",
+              number_fixed((double)simulation->done, 0, notes->arena),
+              draw_method_names[simulation->method], simulation->seed);
+  for (size_t o = 0; o < simulation->option_count; o++)
+    if (*simulation->no_saving[o])
+      answer_note(notes->answer, "No saving over the ranges: ", "%s: %s", simulation->labels[o],
+                  simulation->no_saving[o]);
 }
 
 static bool all_ranked(const struct ranking *ranking) {

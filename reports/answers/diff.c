@@ -8,6 +8,7 @@
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/questions/difference.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "reports/answers/offers.h"
 #include "reports/faces/parts.h"
@@ -31,21 +32,29 @@ static const struct declaration *declared(const struct diff *diff, int declarati
 // How an aspect of an input is shown, and whether it differs.
 struct aspect {
   const char *suffix; // after the input's name
-  const char *(*text)(struct side, struct arena *);
+  const char *(*text)(struct side, int digits, struct arena *);
   bool (*differs)(const struct difference *, size_t pair, int input);
 };
 
+// Of values that nobody typed, as elsewhere on a terminal; and so many that they differ.
+enum { SHOWN_DIGITS = 5, EXACT_DIGITS = 17 };
+
 // "14 %", "700 W/gpu, computed"
-static const char *value_text(struct side side, struct arena *arena) {
+static const char *value_text(struct side side, int digits, struct arena *arena) {
   if (!item_applies(side.scenario, side.option, side.input))
     return "-";
   const struct declaration *declaration = &side.scenario->model->declarations[side.input];
   const double value = option_value(side.scenario, side.option, side.input, 0);
   const char *choice = declaration_choice(declaration, value);
-  const char *text = choice ? choice : quantity_text(value, &declaration->unit, arena);
-  return side.option->graph->state[side.input] == GRAPH_INPUT
-             ? text
-             : arena_printf(arena, "%s, computed", text);
+  const bool is_computed = side.option->graph->state[side.input] != GRAPH_INPUT;
+  const bool is_typed =
+      !is_computed &&
+      option_figure(side.scenario, side.option, side.scenario->selected, side.input)->origin >=
+          ORIGIN_COMMON;
+  const char *text = choice     ? choice
+                     : is_typed ? quantity_text(value, &declaration->unit, arena)
+                                : quantity_rounded(value, &declaration->unit, digits, arena);
+  return is_computed ? arena_printf(arena, "%s, computed", text) : text;
 }
 
 static const char *grade_name_of(struct side side) {
@@ -53,8 +62,9 @@ static const char *grade_name_of(struct side side) {
       option_figure(side.scenario, side.option, side.scenario->selected, side.input)->grade);
 }
 
-static const char *grade_text(struct side side, struct arena *arena) {
+static const char *grade_text(struct side side, int digits, struct arena *arena) {
   (void)arena;
+  (void)digits;
   return difference_is_stated(side) ? grade_name_of(side) : "-";
 }
 
@@ -76,17 +86,22 @@ static void add_aspect(const struct diff *diff, struct answer_table *table,
     alike = alike && differs;
     if (!differs)
       continue;
+    const struct side a = difference_side(difference, p, input, false);
+    const struct side b = difference_side(difference, p, input, true);
+    const bool shows = strcmp(aspect->text(a, SHOWN_DIGITS, diff->arena),
+                              aspect->text(b, SHOWN_DIGITS, diff->arena)) != 0;
+    const int digits = shows ? SHOWN_DIGITS : EXACT_DIGITS;
     ANSWER_ROW(table, cell_words(name), cell_option(both->a),
-               cell_words(aspect->text(difference_side(difference, p, input, false), diff->arena)),
-               cell_words(aspect->text(difference_side(difference, p, input, true), diff->arena)));
-    const struct answer_cell *first = &table->cells[before * table->column_count];
-    const struct answer_cell *last = &table->cells[(table->row_count - 1) * table->column_count];
+               cell_words(aspect->text(a, digits, diff->arena)),
+               cell_words(aspect->text(b, digits, diff->arena)));
+    const struct answer_cell *first = table->cells[before];
+    const struct answer_cell *last = table->cells[table->row_count - 1];
     alike = alike && !strcmp(first[2].text, last[2].text) && !strcmp(first[3].text, last[3].text);
   }
   if (!alike)
     return;
   table->row_count = before + 1;
-  table->cells[before * table->column_count + 1] = cell_words("all options");
+  table->cells[before][1] = cell_words("all options");
 }
 
 static void add_inputs(const struct diff *diff, struct answer *answer) {

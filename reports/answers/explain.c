@@ -395,7 +395,7 @@ static void add_cost(struct derivation *derivation, const struct option *option,
          (size_t)scenario->model->count * (size_t)(1 + scenario->periods) *
              sizeof *derivation->seen);
   add_step(derivation, (struct step){model_find(scenario->model, cost), ALL_PERIODS}, 1);
-  struct answer_cell *cells = derivation->table.cells + row * STEP_COLUMNS;
+  struct answer_cell *cells = derivation->table.cells[row];
   cells[STEP_TITLE] = cells[STEP_NAME] =
       cell_words(arena_printf(derivation->arena, "%s.%s", option->id, cost));
 }

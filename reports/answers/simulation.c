@@ -257,6 +257,12 @@ static struct answer_table ranks_table(const struct telling *telling) {
                                             .faces = FACE_JSON})[1] =
         *why ? cell_words(why) : cell_absent(NULL);
   }
+  for (size_t o = 0; o < simulation->option_count; o++)
+    answer_table_row_of(&table, (struct answer_row){.key = simulation->options[o],
+                                                    .label = "unsaved",
+                                                    .unit = telling->plain,
+                                                    .json = "unsaved.%r"})[1] =
+        cell_value(simulation->unsaved[o]);
   table.json = "%r";
   table.faces = FACE_CSV | FACE_JSON;
   return table;

@@ -4,6 +4,7 @@
 #include "model/catalog/columns.h"
 #include "model/delivery/acceptance.h"
 #include "model/delivery/acceptance_plan.h"
+#include "model/delivery/clause.h"
 #include "model/delivery/fleet.h"
 #include "model/delivery/offer.h"
 #include "model/delivery/settlement.h"

@@ -1,6 +1,7 @@
 #include "model/imports/import.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/output.h"
 #include "base/process.h"
 #include "base/source.h"
 #include "base/texts.h"
@@ -16,20 +17,9 @@
 #include "reports/faces/answer.h"
 #include "reports/faces/parts.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <string.h>
-#include <sys/stat.h>
 
 static const struct place nowhere = {0};
-
-static int make_folder(const struct run *run, const char *path) {
-  if (!mkdir(path, 0777) || errno == EEXIST)
-    return 0;
-  run->diagnostics->machine_failed = true;
-  diagnostics_error(run->diagnostics, nowhere, "cannot create '%s': %s", path, strerror(errno));
-  return -1;
-}
 
 // The files of the command line that could be read, in its order, and what they state; errors in
 // the others are reported together.
@@ -53,7 +43,7 @@ static void tell_what_was_read(const struct run *run, const struct files *files,
 }
 
 static int write_records(const struct run *run, const char *folder, struct import *import) {
-  if (make_folder(run, folder))
+  if (output_make_directory(folder, run->diagnostics))
     return -1;
   for (size_t i = 0; i < import->count; i++) {
     struct serving_record *record = &import->records[i].record;
@@ -108,7 +98,7 @@ int command_import(struct run *run) {
     return -1;
   run->options.output_path = NULL; // the answer itself goes to standard output
   if (is_production)
-    return make_folder(run, folder) ? -1 : import_production(run, folder);
+    return output_make_directory(folder, run->diagnostics) ? -1 : import_production(run, folder);
   const struct files files = read_files(run);
   if (import_files(run, &files, &import) || write_records(run, folder, &import))
     return -1;

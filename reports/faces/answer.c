@@ -17,7 +17,7 @@ bool column_shown(const struct answer_table *table, size_t column, enum face fac
 }
 
 const struct answer_cell *cell_at(const struct answer_table *table, size_t row, size_t column) {
-  return &table->cells[row * table->column_count + column];
+  return &table->cells[row][column];
 }
 
 const struct unit *unit_at(const struct answer_table *table, size_t row, size_t column) {

@@ -100,9 +100,9 @@ struct answer_table {
   const char *key, *title;
   struct answer_column *columns; // the first names the row
   size_t column_count;
-  struct answer_cell *cells; // [row_count][column_count]
-  struct answer_row *rows;   // [row_count], or NULL
-  size_t row_count, room;    // room: allocated rows
+  struct answer_cell **cells; // [row_count][column_count]; parts.h adds rows
+  struct answer_row *rows;    // [row_count], or NULL
+  size_t row_count, room;     // room: pointers to rows
   struct arena *arena;
   const char *note; // a sentence below it, or NULL
   unsigned faces;
@@ -150,10 +150,10 @@ struct csv_field {
 };
 
 struct answer {
-  const char *kind;                // "rent": the command
-  const char *name;                // an identifier, unique within its kind: what explain calls it
-  const char *title;               // "Rent or own: mi325x"; NULL if the scenario's title is enough
-  const struct answer_note *heads; // above everything else, if there is no scenario heading
+  const char *kind;          // "rent": the command
+  const char *name;          // an identifier, unique within its kind: what explain calls it
+  const char *title;         // "Rent or own: mi325x"; NULL if the scenario's title is enough
+  struct answer_note *heads; // above everything else, if there is no scenario heading
   size_t head_count;
   const char *sentence;            // the answer, in one or two
   bool no;                         // the answer is "no": exit status 1
@@ -163,7 +163,7 @@ struct answer {
   struct texts reasons;            // sentences: how it was computed, step by step, for explain
   struct answer_table *tables;
   size_t table_count;
-  const struct answer_note *notes;
+  struct answer_note *notes;
   size_t note_count;
   struct texts warnings; // sentences without full stop
   // Above 0: the answer is the whole JSON document, of that schema, and its places begin at the

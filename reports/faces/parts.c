@@ -73,15 +73,16 @@ struct answer_cell *answer_table_row(struct answer_table *table) {
   const size_t columns = table->column_count, rows = table->row_count;
   if (rows == table->room) {
     table->room = 2 * rows + 8;
-    table->cells = arena_grow(table->arena, table->cells, rows * columns, table->room * columns,
-                              sizeof *table->cells);
+    table->cells = arena_grow(table->arena, table->cells, rows, table->room, sizeof *table->cells);
     if (table->rows)
       table->rows = arena_grow(table->arena, table->rows, rows, table->room, sizeof *table->rows);
   }
-  struct answer_cell *row = &table->cells[table->row_count++ * columns];
+  struct answer_cell **row = &table->cells[table->row_count++];
+  if (!*row) // no row that was taken back
+    *row = arena_array(table->arena, columns, sizeof **row);
   for (size_t c = 0; c < columns; c++)
-    row[c] = cell_nothing();
-  return row;
+    (*row)[c] = cell_nothing();
+  return *row;
 }
 
 void answer_table_add(struct answer_table *table, const struct answer_cell *cells) {
@@ -251,11 +252,10 @@ void answers_add(struct answers *answers, struct answer answer) {
   answers->list = list;
 }
 
-static void add_note(const struct answer_note **notes, size_t *count, const char *label,
-                     const char *text, struct arena *arena) {
-  struct answer_note *longer = arena_grow(arena, *notes, *count, *count + 1, sizeof *longer);
-  longer[(*count)++] = (struct answer_note){label, text};
-  *notes = longer;
+static void add_note(struct answer_note **notes, size_t *count, const char *label, const char *text,
+                     struct arena *arena) {
+  *notes = arena_room(arena, *notes, *count, sizeof **notes);
+  (*notes)[(*count)++] = (struct answer_note){label, text};
 }
 
 void answer_note(struct answer *answer, const char *label, const char *format, ...) {

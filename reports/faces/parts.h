@@ -91,7 +91,7 @@ struct answer_table answer_table_of_options(const char *key, const char *title,
 struct answer_table answer_table_of_facts(struct arena *arena);
 void answer_fact(struct answer_table *facts, const char *place, struct answer_cell cell);
 
-// The next row of a table, with empty cells; valid until the next one is added.
+// The next row of a table, with empty cells.
 struct answer_cell *answer_table_row(struct answer_table *table);
 
 // Adds a row with all its cells, which are copied.

@@ -144,24 +144,20 @@ static bool turns_into(const struct answer_table *table, size_t row, int least) 
 static struct answer_table turned(const struct view *view, const struct answer_table *table,
                                   int least) {
   struct answer_column *columns = arena_array(view->arena, table->row_count + 1, sizeof *columns);
-  const size_t rows = table->column_count - 1;
-  struct answer_cell *cells =
-      arena_array(view->arena, rows * (table->row_count + 1), sizeof *cells);
-  size_t count = 1;
+  struct answer_table turned = {.columns = columns, .column_count = 1, .arena = view->arena};
   columns[0] = (struct answer_column){.title = table->columns[0].key};
   for (size_t r = 0; r < table->row_count; r++)
     if (turns_into(table, r, least))
-      columns[count++] =
+      columns[turned.column_count++] =
           (struct answer_column){.title = table->rows[r].brief, .unit = table->rows[r].unit};
-  for (size_t o = 0; o < rows; o++) {
-    struct answer_cell *cell = &cells[o * count];
-    *cell++ = (struct answer_cell){.text = table->columns[1 + o].title};
+  for (size_t c = 1; c < table->column_count; c++) {
+    struct answer_cell *cell = answer_table_row(&turned);
+    *cell++ = (struct answer_cell){.text = table->columns[c].title};
     for (size_t r = 0; r < table->row_count; r++)
       if (turns_into(table, r, least))
-        *cell++ = *cell_at(table, r, 1 + o);
+        *cell++ = *cell_at(table, r, c);
   }
-  return (struct answer_table){
-      .columns = columns, .column_count = count, .cells = cells, .row_count = rows};
+  return turned;
 }
 
 static int greatest_weight(const struct answer_table *table) {

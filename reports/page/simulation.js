@@ -179,7 +179,7 @@ class Simulation {
       return { finite: false };
     const savings = costs.map((cost, o) => (o === baseline || !this.setup.options[o].compared ? null
       : cost.map((x, k) => saving_of(x, costs[baseline][k]))));
-    const unsaved = savings.map((one) => one !== null && one.some(Number.isNaN));
+    const unsaved = savings.map((one) => (one ? one.filter(Number.isNaN).length / one.length : 0));
     if (!savings.every((one, o) => !one || unsaved[o] || one.every(Number.isFinite)))
       return { finite: false };
     return { finite: true, levels, unsaved, costs: costs.map((cost) => percentiles_of(cost, levels)),

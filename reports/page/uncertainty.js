@@ -120,10 +120,12 @@ function uncertainty_words(result) {
     return 'Nothing is uncertain here: every input with a range has a single value.';
   if (!result.finite)
     return 'No answer: in some draws a cost or a saving has no finite value.';
-  const unsaved = data.options.filter((_, o) => result.unsaved[o]).map(({ label }) => label);
-  const why = unsaved.length ? `No saving of ${unsaved.join(', ')}: in some draws, it or ${
-    data.options[data.scenario.baseline].label} costs less than nothing. ` : '';
-  return `${why}${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
+  const base = data.options[data.scenario.baseline].label;
+  // As in model/simulate/part.c.
+  const why = data.options.map(({ label }, o) => (result.unsaved[o] ? `No saving of ${label}: in ${
+    Number((100 * result.unsaved[o]).toPrecision(3))} % of the draws, it or ${base} costs less than nothing; no share of ${
+    ''}that can be saved, and percentiles of the other draws alone would mislead. ` : ''));
+  return `${why.join('')}${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
 }
 
 // ---- picture and table

@@ -4,6 +4,7 @@
 #include "base/process.h"
 #include "base/texts.h"
 #include "model/cost/units.h"
+#include "reports/faces/parts.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
@@ -61,11 +62,11 @@ static const char *measure_text(const struct answer_table *table, size_t row, co
 // The rows and columns that a sheet shows.
 static struct answer_table table_on_sheet(const struct answer_table *table, struct arena *arena) {
   struct answer_table shown = *table;
-  size_t next = 0;
+  shown.arena = arena;
   shown.columns = arena_array(arena, table->column_count, sizeof *shown.columns);
-  shown.cells = arena_array(arena, table->row_count * table->column_count + 1, sizeof *shown.cells);
-  shown.column_count = shown.row_count = 0;
+  shown.cells = NULL;
   shown.rows = NULL;
+  shown.column_count = shown.row_count = shown.room = 0;
   if (shown.note && *shown.note == '*')
     shown.note = NULL; // about a mark for which a sheet has a column
   for (size_t c = 0; c < table->column_count; c++)
@@ -74,16 +75,16 @@ static struct answer_table table_on_sheet(const struct answer_table *table, stru
   for (size_t r = 0; r < table->row_count; r++) {
     if (!row_shown(table, r, FACE_SHEET))
       continue;
-    shown.row_count++;
+    struct answer_cell *cell = answer_table_row(&shown);
     for (size_t c = 0; c < table->column_count; c++) {
       if (!column_shown(table, c, FACE_SHEET))
         continue;
-      struct answer_cell *cell = &shown.cells[next++];
       *cell = on_sheet(cell_at(table, r, c));
       if (cell_has_number(cell) && !cell->unit)
         cell->unit = unit_at(table, r, c);
       if (!strcmp(table->columns[c].key, "measure"))
         cell->text = measure_text(table, r, cell->text, arena);
+      cell++;
     }
   }
   return shown;

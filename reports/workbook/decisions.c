@@ -124,7 +124,7 @@ static bool is_live(const struct answer_table *table, const struct answer_cell *
   for (const char *at = cell->formula; (at = strstr(at, "[@")); at++) {
     char *end;
     const long row = strtol(at + 2, &end, 10), column = strtol(end + 1, &end, 10);
-    if (!is_live(table, &table->cells[(size_t)row * table->column_count + (size_t)column]))
+    if (!is_live(table, cell_at(table, (size_t)row, (size_t)column)))
       return false;
   }
   return true;
@@ -142,7 +142,7 @@ static int column_decimals(const struct answer_table *table, size_t column,
   for (int pass = 0; pass < 2; pass++) {
     const double scale = pow(10, most);
     for (size_t r = 0; r < table->row_count; r++) {
-      const struct answer_cell *cell = &table->cells[r * table->column_count + column];
+      const struct answer_cell *cell = cell_at(table, r, column);
       if (cell->text || !isfinite(cell->value) ||
           strcmp(unit_of(table, column, cell)->text, unit->text) != 0)
         continue;
@@ -200,7 +200,7 @@ static const char *words_of(const struct answer_cell *cell) {
 
 static bool holds_texts(const struct answer_table *table, size_t column) {
   for (size_t r = 0; r < table->row_count; r++)
-    if (!words_of(&table->cells[r * table->column_count + column]))
+    if (!words_of(cell_at(table, r, column)))
       return false;
   return true;
 }
@@ -271,7 +271,7 @@ static void write_table(struct writer *writer, const struct answer_table *table)
     *writer->tops++ = writer->top;
   for (size_t r = 0; r < table->row_count; r++, writer->row++)
     for (size_t c = 0; c < columns; c++)
-      write_cell(writer, table, writer->row, c, &table->cells[r * table->column_count + c]);
+      write_cell(writer, table, writer->row, c, cell_at(table, r, c));
   if (table->note)
     write_sentence(writer, table->note, TEXT_NOTE_WRAPPED);
   writer->row++;

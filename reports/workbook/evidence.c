@@ -85,7 +85,7 @@ static void write_provenance(struct book *book, const struct option_sheet *sheet
       {COLUMN_GRADE, WRITTEN_GRADE, TEXT_INDENTED, TEXT_LINKED_INDENTED},
       {COLUMN_SOURCE, WRITTEN_SOURCE, TEXT_WRAPPED, TEXT_LINKED_WRAPPED},
       {COLUMN_DATE, WRITTEN_DATE, TEXT_PLAIN, TEXT_LINKED},
-      {COLUMN_FROM, WRITTEN_PLACE, TEXT_PLAIN, TEXT_LINKED},
+      {COLUMN_FROM, WRITTEN_PLACE, TEXT_WRAPPED, TEXT_LINKED_WRAPPED},
   };
   for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
     const char *text = written_text(book, sheet, declaration, cells[i].field);

@@ -327,8 +327,11 @@ static void write_today(struct book *book, const struct deal *deal) {
 }
 
 static bool is_promised(const struct offer_text *text) {
-  return !strncmp(text->name, "guarantee ", strlen("guarantee ")) ||
-         !strncmp(text->name, "acceptance.", strlen("acceptance."));
+  static const char *const kinds[] = {"guarantee ", "acceptance.", "terms.delay_"};
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (!strncmp(text->name, kinds[i], strlen(kinds[i])))
+      return true;
+  return false;
 }
 
 // "guarantee chat.tokens_per_s" is "Guarantee chat: output tokens per second".
@@ -359,6 +362,10 @@ static const char *promise_label(const char *name, struct arena *arena) {
       {"remedy", "remedy, share of the price per percent missing"},
       {"remedy_limit", "cap on the remedy, share of the price"},
       {"replacement_time", "time for a replacement"},
+      {"delay_damages", "damages for a delay, share of the late hardware's price"},
+      {"delay_damages_per", "the damages are for each such time begun"},
+      {"delay_damages_limit", "cap on the damages, share of the late hardware's price"},
+      {"delay_grace", "grace period, for which no damages are due"},
   };
   const char *dot = strrchr(name, '.'), *label = dot ? dot + 1 : name;
   for (size_t i = 0; dot && i < sizeof labels / sizeof labels[0]; i++)
@@ -429,8 +436,12 @@ static const char *put_late(struct book *book, const char *label, const char *un
                             enum cell_role role, const char *formula) {
   const int row = book->row++;
   const char *text = model_unit_text(book->scenario->model, unit);
+  const struct unit *shown = unit_known(text, book->arena);
   put_labels(book, row, label, "delivery_delay", text);
-  put_formula(book, row, COLUMN_SAVING, value, role, unit_known(text, book->arena), "=%s", formula);
+  put_formula_in(book, row, COLUMN_SAVING, value,
+                 shown->percents ? formats_saving(&book->formats, role, value)
+                                 : formats_cell(&book->formats, role, shown),
+                 "=%s", formula);
   return cell_here(book, row, COLUMN_SAVING);
 }
 
@@ -452,7 +463,7 @@ static void write_damages(struct book *book, const struct deal *deal, double dam
                           const char *cell) {
   const struct model *model = book->scenario->model;
   const struct option_sheet *sheet = deal->option;
-  const int price = model_find(model, "hardware_cost"), share = model_find(model, "late_share");
+  const int price = model_find(model, "late_price");
   double weeks, rate = 0;
   const char *delay = put_weeks(book, deal, &weeks);
   if (weeks > 0)
@@ -462,27 +473,62 @@ static void write_damages(struct book *book, const struct deal *deal, double dam
   if (!option_is_owned(sheet->option))
     return;
   if (rate > 0)
-    rate /= shown_value(book, sheet, price, 0) * shown_value(book, sheet, share, 0);
+    rate /= shown_value(book, sheet, price, 0);
   const char *part = model_unit_text(model, "%/week");
   const int row = book->row++;
   put_labels(book, row, "Damages, share of the price of late hardware", "delivery_delay", part);
   put_formula_in(book, row, COLUMN_SAVING, rate,
                  formats_small(&book->formats, CELL_FORMULA, unit_known(part, book->arena)),
-                 "=IF(%s>0,%s/(%s*%s),0)", cell, cell, option_name_used(sheet, price),
-                 option_name_used(sheet, share));
+                 "=IF(%s>0,%s/%s,0)", cell, cell, option_name_used(sheet, price));
 }
 
-// What the delay costs, and what would make up for it, as in model/questions/lateness.h.
+// The credit for the damages of the contract; -1: it has no clause for a delay.
+static int contract_damages(const struct book *book, const struct option_sheet *sheet) {
+  const int credit = model_find(book->scenario->model, "damages_total");
+  return credit >= 0 && option_has(sheet->option, credit) ? credit : -1;
+}
+
+// What the contract pays of the damages.
+static void write_paid_damages(struct book *book, const struct deal *deal, double damages,
+                               const char *cell) {
+  const struct model *model = book->scenario->model;
+  const struct option_sheet *sheet = deal->option;
+  const int credit = contract_damages(book, sheet), most = model_find(model, "delay_covered");
+  if (credit < 0)
+    return;
+  const double paid = -shown_value(book, sheet, credit, 0);
+  const char *pays = put_late(book, "Contract's damages for this delay", "USD", paid, CELL_FORMULA,
+                              arena_printf(book->arena, "-%s", option_name_used(sheet, credit)));
+  put_late(book, "Left uncovered", "USD", fmax(0, damages - paid), CELL_FORMULA,
+           arena_printf(book->arena, "MAX(0,%s-%s)", cell, pays));
+  put_late(book, model->declarations[most].label, "week", shown_value(book, sheet, most, 0),
+           CELL_LINK, option_name_used(sheet, most));
+}
+
+// Without the contract's damages, which the cost contains as a credit.
+static const char *damages_formula(const struct book *book, const struct option_sheet *sheet,
+                                   const char *on_time, const char *cost) {
+  const int tco = model_find(book->scenario->model, "tco"), credit = contract_damages(book, sheet);
+  const char *left =
+      arena_printf(book->arena, "%s*(1-%s/%s)", option_name_used(sheet, tco), on_time, cost);
+  return credit < 0
+             ? arena_printf(book->arena, "MAX(0,%s)", left)
+             : arena_printf(book->arena, "MAX(0,%s-%s)", left, option_name_used(sheet, credit));
+}
+
+// What the delay costs, what would make up for it, and what the contract pays, as in
+// model/questions/lateness.h.
 static void write_late(struct book *book, const struct deal *deal) {
   struct arena *arena = book->arena;
   const struct option_sheet *sheet = deal->option;
-  const int tco = model_find(book->scenario->model, "tco");
+  const int tco = model_find(book->scenario->model, "tco"), credit = contract_damages(book, sheet);
   const char *const texts[] = {arena_printf(arena, "Late delivery of %s", sheet->option->label),
                                "Key", "Unit"};
   if (!sheet->on_time_cost_cell)
     return;
   const double share = deal->cost / sheet->on_time_cost;
-  const double damages = fmax(0, shown_value(book, sheet, tco, 0) * (1 - 1 / share));
+  const double paid = credit < 0 ? 0 : -shown_value(book, sheet, credit, 0);
+  const double damages = fmax(0, shown_value(book, sheet, tco, 0) * (1 - 1 / share) + paid);
   put_header(book, book->row, texts, 3);
   put_text(book, book->row++, COLUMN_SAVING, "Amount", TEXT_HEADER_RIGHT);
   const char *cost = put_late(book, "Cost per million output tokens, with the delay", "USD/Mtok",
@@ -491,10 +537,10 @@ static void write_late(struct book *book, const struct deal *deal) {
                                  sheet->on_time_cost, CELL_LINK, sheet->on_time_cost_cell);
   put_late(book, "Added by the delay", "%", share - 1, CELL_FORMULA,
            arena_printf(arena, "(%s/%s)-1", cost, on_time));
-  const char *cell = put_late(
-      book, "Damages that would offset it", "USD", damages, CELL_FORMULA,
-      arena_printf(arena, "MAX(0,%s*(1-%s/%s))", option_name_used(sheet, tco), on_time, cost));
+  const char *cell = put_late(book, "Damages that would offset it", "USD", damages, CELL_FORMULA,
+                              damages_formula(book, sheet, on_time, cost));
   write_damages(book, deal, damages, cell);
+  write_paid_damages(book, deal, damages, cell);
   book->row++;
 }
 

@@ -229,6 +229,7 @@ static void write_costs(struct book *book) {
 static void write_savings(struct book *book) {
   const struct scenario *scenario = book->scenario;
   const struct option *baseline = &scenario->options[scenario->baseline];
+  const struct simulation *simulation = book->sheets->simulation;
   if (scenario->option_count < 2)
     return;
   write_options(book, arena_printf(book->arena, "Saving per token against %s", baseline->label),
@@ -245,6 +246,12 @@ static void write_savings(struct book *book) {
   }
   put_entry(book, "Live, from the current inputs", "live", unit_percent.text);
   write_percentiles(book, OUTCOME_SAVING);
+  for (size_t o = 0; o < simulation->option_count; o++)
+    if (*simulation->no_saving[o])
+      put_text(book, book->row++, 0,
+               arena_printf(book->arena, "No saving of %s: %s.", simulation->labels[o],
+                            simulation->no_saving[o]),
+               TEXT_NOTE);
   book->row++;
 }
 

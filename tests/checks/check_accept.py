@@ -449,6 +449,18 @@ def test_doubts(folder):
     expect(told == ['1 of the 64 results used is in doubt: on node node-0002, the power had not settled'], str(told))
 
 
+def test_more_than_offered(folder):
+    """Records of other accelerators may stand in for some that were delivered: which ones, only the buyer knows."""
+    records = deliver(folder, fleet(2, 9, 4, 2, 1010, 0.002))
+    told = accept(offer(folder), records, statuses=(UNDECIDED,))
+    verdicts = {name: row['verdict'] for name, row in clauses(told).items()}
+    expect(verdicts == {'accelerators': 'not enough data', 'tokens/s': 'pass', 'watts': 'pass', 'single nodes': 'pass'},
+           str(verdicts))
+    expect(any(note.startswith('accelerators: 36 were measured, and 32 are offered: ') for note in told['notes']),
+           str(told['notes']))
+    accept(offer(folder), deliver(folder, fleet(2, 9, 4, 2, 900, 0.002)), statuses=(NO,))
+
+
 def at_once(folder, rates, wall_w, devices=4):
     """Records of nodes whose devices ran together, and wall power for the runs of each node."""
     folder.mkdir()

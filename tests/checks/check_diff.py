@@ -271,5 +271,21 @@ def test_changes_agree_with_the_sentence(folder):
         expect(found is None if is_none else found > 0, f'{what}: {found}')
 
 
+def test_digits(folder):
+    """Of a catalogue's figure five, as elsewhere; of a typed one all; and as many as it takes to see a difference."""
+    found = scenario(OWNED, 'list_price = 30000.125 USD', throughput='')
+    typed = scenario('list_price = 31000.0625 USD', 'list_price = 30000.125 USD', throughput='')
+    other = found.replace('scenario = server', 'scenario = offline')
+    close = found.replace('[option a]', '[option a]\nthroughput = {} token/s')
+    (folder / 'a.ini').write_text(found)
+    for name, text, words in (('catalogue', other, ('4155.5 token/s/gpu  4380.5 token/s/gpu',)),
+                              ('typed', typed, ('30000 USD/gpu', '31000.0625 USD/gpu')),
+                              ('close', close.format(4155.5), ('4155.5', '4155.54'))):
+        (folder / 'b.ini').write_text(text)
+        said = run('diff', folder / 'a.ini', folder / 'b.ini', '-q').stdout
+        row = next(line for line in said.splitlines() if re.match('(throughput|list_price) ', line))
+        expect(all(word in row for word in words), f'{name}: {row}')
+
+
 if __name__ == '__main__':
     run_tests(globals())

@@ -16,7 +16,7 @@ import time
 
 from support.folder import Folder
 from support.processor import is_quick
-from support.program import BAD_INPUT, Count, DONE, ROOT, Skip, expect, near, run, run_csv, run_json
+from support.program import BAD_INPUT, Count, DONE, MACHINE_FAILED, ROOT, Skip, expect, near, run, run_csv, run_json
 
 SAMPLES = ROOT.parent / 'shared' / 'samples'
 STATED = {'accelerator': 'h200', 'accelerators': '8', 'precision': 'fp8', 'model': 'llama-3.1-8b'}
@@ -69,6 +69,16 @@ def test_everything_missing_is_asked_for_at_once():
     folder = Imports()
     file = folder.write('a.json', vllm(model_id='', date='', benchmark_start_time_unix=None))
     folder.refused([file], 'add --accelerator, --accelerators, --precision, --model, --date$', '-q')
+
+
+def test_folders_are_made():
+    folder = Imports()
+    file, deep = folder.write('a.json', vllm()), folder.records / 'of' / 'today'
+    done = run('import', file, *options(), '-o', deep, '-q')
+    expect(done.returncode == DONE and len(list(deep.iterdir())) == 1, f'exit {done.returncode}: {done.stderr}')
+    done = run('import', file, *options(), '-o', file / 'below', '-q')
+    expect(done.returncode == MACHINE_FAILED and done.stderr.count('\n') == 1 and
+           done.stderr.endswith(f"cannot create the directory '{file}/below': Not a directory\n"), done.stderr)
 
 
 def test_a_ladder_becomes_one_curve():
@@ -198,7 +208,8 @@ def test_published_and_benchmark():
            ('benchmark', 16, 'h200-sxm-141', 'NVIDIA H200'), record)
     folder = Imports()
     folder.refused([folder.write('a.json', vllm())], "expected 'TITLE, URL'", *options(published='A title'))
-    folder.refused(mlperf_files(folder), 'too little to count as measured', *stated)
+    folder.refused(mlperf_files(folder), 'does not state how long it took, how many requests were answered, '
+                   'their input tokens, so it cannot count as measured', *stated)
 
 
 def test_an_aggregate_is_a_publication():
@@ -208,11 +219,22 @@ def test_an_aggregate_is_a_publication():
     folder = Imports()
     file = folder.write('agg.json', apart)
     stated = options(accelerator=None, accelerators=None, precision=None, date='2026-08-06')
-    folder.refused([file], 'too little to count as measured', *stated)
+    folder.refused([file], 'so it cannot count as measured', *stated)
     record, = folder.imported([file], *stated, '--published', 'InferenceX, https://example.org/run')[1]
     expect((record['grade'], record['accelerators'], record['input_accelerators'], record['output_accelerators']) ==
            ('published', 12, 4, 8), record)
     expect(near(record['rungs'][0]['output_tokens_per_s'], 8 * 390), record['rungs'][0])
+
+
+def test_a_server_of_more_accelerators_than_stated():
+    folder = Imports()
+    sglang = {'backend': 'sglang', 'request_rate': 'inf', 'max_concurrency': 32, 'duration': 50.0, 'completed': 700,
+              'total_input_tokens': 70000, 'total_output_tokens': 140000, 'input_throughput': 1400.0,
+              'output_throughput': 2800.0, 'mean_e2e_latency_ms': 2200, 'server_info': {'version': '0.5.9', 'tp_size': 4, 'pp_size': 2}}
+    file = folder.write('a.jsonl', sglang)
+    folder.refused([file], '--accelerators is 7, but', *options(accelerators='7', date='2026-08-06'))
+    record, = folder.imported([file], *options(accelerators='16', date='2026-08-06'))[1]  # two such servers behind a router
+    expect(record['accelerators'] == 16, record)
 
 
 def mlperf_files(folder, **system):

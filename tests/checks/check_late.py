@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """What is delivered late: the tokens, power, support, repairs and rent that it takes away until it arrives, what stays
-to be paid, what that costs a token, the damages that would offset it, and what is refused.
+to be paid, what that costs a token, the damages that would offset it, those that a contract pays, and what is refused.
 
 check_oracle draws delays for random scenarios; here is each amount worked out beside its test.
 Seconds: 4
@@ -27,6 +27,7 @@ OPTION = '[option a]\naccelerator = h100-sxm\nthroughput = 2000 token/s\nload_po
 BOUGHT = OPTION + PRICE
 RENTED = OPTION + 'rental_rate = 2 USD/gpu/h\n'
 HALF = 'delivery_delay = 3 month\nlate_share = 50 %\n'  # an eighth of the first year's accelerator-time
+WEEKLY = 'delay_damages = 0.5 %\ndelay_damages_limit = 5 %\n'
 RUNNING = """\
 support = 4 %/yr
 failure_rate = 5 %/yr
@@ -124,6 +125,29 @@ def check_periods(folder, name):
     near(months['tco'], years['tco'], 'tco')
 
 
+def test_stages(folder):
+    """Only the first purchase is late: half of 80 for three months, though 160 are wanted in the second year."""
+    listed = HEAD.replace('accelerators = 80', 'accelerators = 80, 160') + BOUGHT + RUNNING + WEEKLY
+    second = {'in_service': [0, 70, 160], 'tokens': [0, TOKENS * 7 / 8, 2 * TOKENS], 'hardware_paid': [0, HARDWARE, HARDWARE],
+              'support_cost': [0, 0.04 * HARDWARE * 7 / 8, 0.08 * HARDWARE], 'repair': [0, 70 * 1500, 160 * 1500],
+              'late_price': HARDWARE / 2, 'damages_total': -0.05 * HARDWARE / 2, 'capex': 2 * HARDWARE}
+    expect_items(told(folder, listed + HALF)['a'], second)
+    later = told(folder, listed + 'delivery_delay = 15 month\nlate_share = 50 %\n')['a']
+    expect_items(later, {'in_service': [0, 40, 150], 'tokens': [0, TOKENS / 2, TOKENS * (1.5 / 4 + 2 * 3 / 4)],
+                         'support_cost': [0, 0.02 * HARDWARE, 0.08 * HARDWARE - 0.04 * HARDWARE / 2 / 4],
+                         'damages_credit': [0, 0, -0.05 * HARDWARE / 2]})
+    grown = HEAD.replace('accelerators = 80\n', '') + BOUGHT + DEMAND + 'demand_growth = 100 %/yr\nburst_price = 1 USD/Mtok\n'
+    on_time, late = (told(folder, grown + more)['a'] for more in ('', 'delivery_delay = 3 month\nlate_share = 50 %\n'))
+    expect_items(on_time, {'in_service': [0, 64, 128], 'burst_total': 0})
+    expect_items(late, {'in_service': [0, 56, 128], 'burst_total': TOKENS * 0.8 / 2 / 4 / 1e6, 'bought': [0, 64, 64],
+                        'capex': on_time['capex']})
+    upfront = told(folder, grown + 'purchase = upfront\n' + HALF)['a']
+    expect_items(upfront, {'in_service': [0, 112, 128], 'late_price': HARDWARE * 128 / 80 / 2, 'burst_total': 0})
+    renewed = told(folder, HEAD + BOUGHT + RUNNING + HALF + 'life = 1 yr\n')['a']
+    expect_items(renewed, {'in_service': [0, 70, 80], 'bought': [0, 80, 80], 'late_price': HARDWARE / 2,
+                           'support_cost': [0, 0.04 * HARDWARE * 7 / 8, 0.04 * HARDWARE]})
+
+
 def test_no_effect(folder):
     """A delay of nothing, or of none of the accelerators."""
     plain = told(folder, HEAD + BOUGHT + RUNNING + DEMAND)['a']
@@ -156,6 +180,89 @@ def test_answer(folder):
                                       'b.delivery_delay=0 month').stdout, 'nothing is late')
 
 
+# A clause, a delay: the shares of the late hardware's price that are due, and the week in which the cap is reached.
+# A month has 730 h, so three of them 13 weeks and six hours: in the fourteenth week.
+CLAUSES = {
+    'by the week begun': (WEEKLY, '8 week', 4, 10), 'a day of the ninth week': (WEEKLY, '57 day', 4.5, 10),
+    'up to its cap': (WEEKLY, '3 month', 5, 10), 'far beyond its cap': (WEEKLY, '16 month', 5, 10),
+    'after a grace period': (WEEKLY + 'delay_grace = 3 week\n', '8 week', 2.5, 13),
+    'within the grace period': (WEEKLY + 'delay_grace = 3 week\n', '21 day', 0, 13),
+    'by the day begun': ('delay_damages = 0.1 %\ndelay_damages_per = 1 day\ndelay_damages_limit = 3 %\n', '12.5 day', 1.3, 30 / 7),
+    'a cap within a week': ('delay_damages = 2 %\ndelay_damages_limit = 5 %\n', '3 week', 5, 3),
+    'no cap': ('delay_damages = 2 %\n', '3 month', 28, 50),
+    'no damages': ('delay_damages = 0 %\ndelay_grace = 2 week\n', '3 month', 0, 2)}
+
+
+def check_clause(folder, name):
+    """The share of the late half's price is a credit of the period in which it arrives; it offsets so much of the cost."""
+    clause, delay, percents, weeks = CLAUSES[name]
+    text = HEAD + BOUGHT + RUNNING + f'delivery_delay = {delay}\nlate_share = 50 %\n'
+    paid = percents / 100 * HARDWARE / 2
+    one = run_json('compare', write(folder, text + clause))['options'][0]
+    credit = [0, -paid, 0] if not delay.startswith('16') else [0, 0, -paid]
+    expect_items(one['items'], {'damages_credit': credit, 'damages_total': -paid, 'delay_covered': weeks,
+                                'vendor_credit': credit})
+    plain = run_json('compare', write(folder, text))['options'][0]
+    near(one['items']['tco'], plain['items']['tco'] - paid, 'tco')
+    for key in ('late_damages', 'late_damages_per_week', 'late_damages_share', 'on_time_cost_per_mtok'):
+        near(one['late'][key], plain['late'][key], key)
+    near(one['late']['late_damages_paid'], paid, 'paid')
+    near(one['late']['late_damages_uncovered'], max(0, plain['late']['late_damages'] - paid), 'uncovered')
+    expect('late_damages_paid' not in plain['late'], plain['late'])
+
+
+def test_remedies(folder):
+    """Beside a remedy for slow accelerators both are credited; without damages another option may cost least."""
+    short = 'remedy = 1 %\nguaranteed_throughput = 2500 token/s\n'
+    text = HEAD + BOUGHT + HALF + WEEKLY + short
+    items = told(folder, text)['a']
+    expect_items(items, {'remedy_total': -0.2 * HARDWARE, 'damages_total': -0.05 * HARDWARE / 2,
+                         'vendor_credit': [0, -0.225 * HARDWARE, 0]})
+    rival = BOUGHT.replace('option a', 'option b') + 'list_price = 32000 USD\n'
+    rival = rival.replace(PRICE, '')
+    answer = run_json('compare', write(folder, HEAD + BOUGHT + HALF + WEEKLY + rival))
+    expect(answer['cheapest'] == ['a'], answer['cheapest'])
+    expect(any(said.startswith('a costs least only with what its vendor owes for a delay; without any damages, b does, ')
+               for said in answer['warnings']), answer['warnings'])
+    expect("the vendor's damages for the delay, 5 % of the price of what is late, are counted as received"
+           in answer['options'][0]['warnings'], answer['options'][0]['warnings'])
+    shown = run('compare', Path(folder, 'late.ini'), environment={'COLUMNS': '120'}).stdout
+    for words in ("Contract's damages for this delay", 'Left uncovered', 'Delay beyond which the damages are capped'):
+        expect(words in shown, shown)
+
+
+OFFER = """[offer]
+vendor = Example Compute
+reference = Q-1
+date = 2026-10-01
+currency = USD
+accelerator = h100-sxm
+accelerators = 80
+[price]
+accelerators = 30000 USD/gpu
+"""
+
+
+def test_offer(folder):
+    """The terms of an offer apply where something is late, and cost nothing where it is not; another offer has its own."""
+    quoted = HEAD.replace('accelerators = 80\n', '') + OPTION + 'quote = offer.ini\n'
+    other = '[case other]\na.quote = other.ini\n'
+    Path(folder, 'offer.ini').write_text(OFFER + '[terms]\n' + WEEKLY + 'delay_grace = 3 week\n', encoding='utf-8')
+    Path(folder, 'other.ini').write_text(OFFER.replace('Q-1', 'Q-2'), encoding='utf-8')
+    on_time = told(folder, quoted + other)['a']
+    expect('damages_total' not in on_time, on_time)
+    late = 'delivery_delay = 8 week\nlate_share = 50 %\n'
+    near(told(folder, quoted + late)['a']['damages_total'], -0.025 * HARDWARE / 2, 'by the offer')
+    for case, share in (('base', 0.025), ('other', 0)):
+        near(told(folder, quoted + late + other, '--case', case)['a']['damages_total'], -share * HARDWARE / 2, case)
+    swapped = quoted.replace('offer.ini', 'other.ini') + late + other.replace('other.ini', 'offer.ini')
+    for case, share in (('base', 0), ('other', 0.025)):
+        near(told(folder, swapped, '--case', case)['a']['damages_total'], -share * HARDWARE / 2, case)
+    near(told(folder, quoted + late, '--set', 'a.delay_grace=0 week')['a']['damages_total'], -0.04 * HARDWARE / 2, 'set')
+    tree = run('explain', Path(folder, 'late.ini'), 'a.damages_share').stdout
+    expect('delay_damages = 0.5 %' in tree and 'offer.ini:11)' in tree, tree)
+
+
 def test_varied(folder):
     """In a case, over a range, solved for, in the tornado, against a scenario that has none."""
     text = HEAD + BOUGHT + HALF + BOUGHT.replace('option a', 'option b') + 'list_price = 32000 USD\n'
@@ -169,7 +276,7 @@ def test_varied(folder):
     delay = run_json('solve', path, '--option', 'a', '--match', 'b', '--for', 'delivery_delay')['values'][0]
     items = told(folder, text, '--set', f'a.delivery_delay={delay:.15g} month')
     near(items['a']['cost_per_mtok'], items['b']['cost_per_mtok'], 'cost at the solved delay')
-    write(folder, text)
+    write(folder, text.replace(HALF, HALF + WEEKLY))
     other = Path(folder, 'other.ini')
     other.write_text(HEAD + BOUGHT, encoding='utf-8')
     for one, two in ((other, Path(folder, 'late.ini')), (Path(folder, 'late.ini'), other)):
@@ -195,8 +302,15 @@ REFUSED = {
                          "option 'a' has a 'delivery_delay' of 24 month: what is late never arrives within 2 yr"),
     'past the horizon of a case': (BOUGHT + HALF + '[case short]\nhorizon = 3 month\n', 'never arrives within 0.25 yr'),
     'of a rent': (RENTED + 'delivery_delay = 25 month\n', 'never arrives within 2 yr'),
-    'a fleet by year': (BOUGHT + 'accelerators = 80, 160\n' + HALF, 'a fleet that changes from year to year, or is renewed'),
-    'a fleet that is renewed': (BOUGHT + 'life = 1 yr\n' + HALF, 'it is for a single delivery at the outset'),
+    'retired before it arrives': (BOUGHT + 'life = 1 yr\ndelivery_delay = 12 month\n',
+                                  "a 'delivery_delay' of 12 month: what is late would be retired before it arrives"),
+    'damages without a delay': (BOUGHT + WEEKLY, "'delay_damages' has no effect on option 'a' without 'delivery_delay'"),
+    'a cap of nothing': (BOUGHT + HALF + 'delay_damages_limit = 5 %\n',
+                         "'delay_damages_limit' has no effect on option 'a' without 'delay_damages'"),
+    'no time that counts': (BOUGHT + HALF + WEEKLY + 'delay_damages_per = 0 week\n', "'delay_damages_per' must be above 0 week"),
+    'more than the price': (BOUGHT + HALF + 'delay_damages = 1 %\ndelay_damages_limit = 101 %\n',
+                            "'delay_damages_limit' must be at most 100 %"),
+    'damages of a rent': (RENTED + HALF + WEEKLY, "'delay_damages' is part of the rent of option 'a'"),
     'a delay of tokens': (API + 'delivery_delay = 3 month\n', "'delivery_delay'"),
 }
 
@@ -226,4 +340,5 @@ def test_plan(folder):
 
 
 if __name__ == '__main__':
-    run_tests(globals(), periods=(LONG, check_periods), asked=(ASKED, check_asked), refused=(REFUSED, check_refused))
+    run_tests(globals(), periods=(LONG, check_periods), contract=(CLAUSES, check_clause),
+              asked=(ASKED, check_asked), refused=(REFUSED, check_refused))

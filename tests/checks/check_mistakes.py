@@ -125,7 +125,7 @@ SLIPS = [
     ('load_power=750 W', None),
     ('electricity_price=0 USD/kWh', None),
     ('pue=2.2', None),
-    ('h200.throughput=40 token/s', None),
+    ('h200.throughput=4000 token/s', None),
 ]
 
 PROBE_MISTAKES = [

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Impossible figures: throughputs above the roofline, prices far from the catalogue's.
+"""Impossible figures: throughputs above the roofline or far below what is published, prices far from the catalogue's.
 
     check_plausibility.py
 
@@ -249,6 +249,58 @@ def the_slips(folder):
     expect(done.returncode == DONE and 'times the highest published' in ' '.join(done.stdout.split()), done.stdout)
 
 
+THROUGHPUTS = table('throughput')
+OURS, THEIRS = 'mi325x-256', 'h200-sxm-141'
+
+
+def published(part, scenario):
+    return [float(row['tokens_per_s_per_gpu']) for row in THROUGHPUTS.values()
+            if (row['accelerator'], row['model'], row['precision'], row['scenario'], row['token_basis'], row['doubt']) ==
+            (part, LLAMA, 'fp8', scenario, 'output', '')]
+
+
+SERVER = {'scenario': 'server'}
+# What the workload says, the shares of the lowest and the highest published figure that are typed for the two options,
+# and which of them gets a warning. OURS is the baseline.
+LOW = [
+    ('a digit is missing', {}, 0.1, 0.9, 'ours', ''),
+    ('a digit of the other is missing', {}, 1, 0.1, 'theirs', ''),
+    ('within the factor', {}, 0.25, 0.9, None, ''),
+    ('both at a small batch', {'batch': 1}, 0.03, 0.025, None, ''),
+    ('both at a long context', {'context': 128000}, 0.04, 0.12, None, ''),
+    ('a small batch of one only', {}, 0.1, 0.9, None, 'batch = 4\n'),
+    ('a benchmark by its name', SERVER, 0.24, 0.05, 'both', ''),
+    ('a benchmark, within the factor', SERVER, 0.26, 0.26, None, ''),
+    ('a benchmark at another pace', {**SERVER, 'interactivity': '50 token/s'}, 0.24, 0.2, None, ''),
+    ('a benchmark at a small batch', {**SERVER, 'batch': 4}, 0.1, 0.1, None, ''),
+    ('a benchmark with long requests', {**SERVER, 'input_tokens': '4000 token', 'output_tokens': '300 token'}, 0.1, 0.1, None, ''),
+]
+
+
+def low_throughput(folder, workload, ours, theirs, warned, more):
+    of = workload.get('scenario', 'offline')
+    text = (f'throughput = {ours * min(published(OURS, of))!r} token/s\nlist_price = 20000 USD\n{more}[option theirs]\n'
+            f'accelerator = {THEIRS}\nthroughput = {theirs * max(published(THEIRS, of))!r} token/s\nlist_price = 30000 USD\n')
+    path = scenario(folder, OURS, {'model': LLAMA, 'precision': 'fp8', **workload}, text)
+    path.write_text(path.read_text().replace('[option o]', '[option ours]').replace('load_power = 500 W', 'load_power = 700 W'))
+    said = {option['id']: [one for one in option['warnings'] if 'of the lowest published' in one]
+            for option in run_json('compare', path, '--mixed')['options']}
+    wanted = {'both': {'ours', 'theirs'}, None: set()}.get(warned, {warned})
+    expect({option for option, lines in said.items() if lines} == wanted, said)
+    for option in wanted:
+        part = OURS if option == 'ours' else THEIRS
+        expect(f'{min(published(part, of)):.5g} token/s/gpu' in said[option][0], said)
+
+
+def low_for_all(folder):
+    """A throughput that is stated for all options is a placeholder, or an assumption about all of them."""
+    text = 'list_price = 20000 USD\n[option theirs]\naccelerator = l40s-48\nlist_price = 9000 USD\n'
+    path = scenario(folder, OURS, {'model': LLAMA, 'precision': 'fp8'}, text)
+    path.write_text(path.read_text().replace('[workload]', 'throughput = 400 token/s\n[workload]'))
+    said = str(run_json('compare', path)['options'][0]['warnings'])
+    expect('lowest published' not in said, said)
+
+
 # [range], further arguments, and what is said of it; the price is 30,000 USD, electricity 0.08 USD/kWh.
 OUTSIDE = [
     ('electricity_price = uniform(0.09, 0.14) USD/kWh', (),
@@ -281,6 +333,9 @@ def main():
         for test in (in_every_case, said_of_ranges, said_of_nothing, said_of_results, prices, other_prices,
                      lists_by_year, watts, the_slips):
             count.test(test.__name__.replace('_', ' '), test, folder)
+        for name, *case in LOW:
+            count.test(name, low_throughput, folder, *case)
+        count.test('low for all', low_for_all, folder)
         for ranged, *more in OUTSIDE:
             count.test(' '.join([ranged, *more[0]]), outside_its_range, folder, ranged, *more)
     count.finish()

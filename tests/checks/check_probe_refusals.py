@@ -139,11 +139,12 @@ def test_too_large_suggests_layers(directory):
 def test_bad_directories(directory):
     (directory / 'file').write_text('')
     kernels = ['/sys'] if os.path.ismount('/sys') else []
-    for where in ('/proc/nothing', *kernels, directory / 'file', directory / 'no' / 'parent'):
-        expect_exit(probe(*RUN, '-o', where), MACHINE_FAILED, 'cannot write to the directory')
-    expect_exit(probe(*RUN, '-o', directory / 'full', file_limit=0), MACHINE_FAILED,
-                'cannot write to the directory', 'File too large')
-    expect(not list((directory / 'full').iterdir()), 'the lock was left')
+    for where, what in [('/proc/nothing', 'create'), (directory / 'file', 'write to'),
+                        (directory / 'file' / 'below', 'create'), *((one, 'write to') for one in kernels)]:
+        expect_exit(probe(*RUN, '-o', where), MACHINE_FAILED, f"cannot {what} the directory '{where}'")
+    full = directory / 'made' / 'full'
+    expect_exit(probe(*RUN, '-o', full, file_limit=0), MACHINE_FAILED, 'cannot write to the directory', 'File too large')
+    expect(not list(full.iterdir()), 'the lock was left')
 
 
 if __name__ == '__main__':

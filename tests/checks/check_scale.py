@@ -4,9 +4,10 @@
 Each takes less than 5 processor seconds, less than 10 if other suites share the processor (more on a slower
 machine), and 500 MB of memory. A workbook with more series than its charts have room for is refused with
 the number that they have room for.
-Deep: every face of each, 200 cases of ten options, simulation; a table of 10,000 options, each with a batch of its own;
-300 options with a range each.
-Seconds: 11, deep 45
+A simulation of 200 options takes no more memory than those.
+Deep: every face of each, 200 cases of ten options, 501 options simulated and a table of 10,000 options, each with a
+batch of its own, in 1 GB; 300 options with a range each.
+Seconds: 13, deep 55
 """
 import os
 import re
@@ -35,6 +36,7 @@ TORNADO, TORNADO_CSV = ['sensitivity'], ['sensitivity', '--format', 'csv']
 EXPLAIN = ['explain', 'o1.tco']
 FACES = [TERMINAL, CSV, JSON, PAGE, REPORT, SIMULATE, TORNADO, TORNADO_CSV, EXPLAIN]
 MAX_CHARTED = 255
+MORE_MEGABYTES = 1000
 
 
 def options(count):
@@ -113,8 +115,19 @@ def test_table(folder):
     """Names are looked up for each option: that must not take longer than everything else."""
     path = folder / 'unlike.ini'
     path.write_text(HEAD + unlike(10000))
-    (_, table_s, *_), (_, csv_s, *_) = (measured(*face, path, '--mixed', '-q') for face in (TERMINAL, CSV))
+    (_, table_s, table_mb, _), (_, csv_s, csv_mb, _) = (measured(*face, path, '--mixed', '-q')
+                                                        for face in (TERMINAL, CSV))
     expect(table_s < 1.4 * csv_s, f'the table takes {table_s:.1f} s, CSV {csv_s:.1f} s')
+    expect(max(table_mb, csv_mb) < MORE_MEGABYTES, f'the table takes {table_mb:.0f} MB, CSV {csv_mb:.0f} MB')
+
+
+def test_simulation(folder, count, most_mb):
+    """Each outcome has some 300,000 bins in each thread, few of which are ever counted in."""
+    path = folder / f'simulated-{count}.ini'
+    path.write_text(HEAD + options(count) + RANGE)
+    status, seconds, megabytes, said = measured(*SIMULATE, path, '-q', threads=2)
+    expect(not status, f'exit {status}: {said[-300:]}')
+    expect(is_quick(seconds, SECONDS) and megabytes < most_mb, f'{seconds:.1f} s, {megabytes:.0f} MB')
 
 
 def test_ranges(folder):
@@ -139,6 +152,8 @@ def main():
         if DEEP:
             count.test('a table of 10,000 options', test_table, folder)
             count.test('300 ranges', test_ranges, folder)
+            count.test('501 options simulated', test_simulation, folder, 501, MORE_MEGABYTES)
+        count.test('200 options simulated', test_simulation, folder, 200, MEGABYTES)
         count.test('series of charts', test_series_of_charts, folder)
     count.finish()
 

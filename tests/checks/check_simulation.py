@@ -13,6 +13,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import shutil
 import signal
 import statistics
@@ -310,8 +311,29 @@ def check_below_nothing(folder):
         result = simulated(path, '--draws', 4096)
         savings = [one['option'] for one in result['outcomes'] if one['kind'] == 'saving']
         check(f'savings where {ranges.split()[1]} is {ranges[-15:-1]}, against {baseline}', savings == saved, str(savings))
-        whys = {option for option, why in result['no_saving'].items() if why}
-        check('and why the others have none', whys == {'a', 'b', 'c'} - {baseline, *saved}, str(result['no_saving']))
+        check('and why the others have none', set(result['no_saving']) == {'a', 'b', 'c'} - {baseline, *saved},
+              str(result['no_saving']))
+        check_share_below_nothing(path, result, baseline, ranges)
+
+
+def check_share_below_nothing(path, result, baseline, ranges):
+    """The remedy is a share of the price, so the cost falls evenly with its limit, and is below zero from there on."""
+    low, high = map(float, re.findall(r'\d+', ranges.split('uniform')[1]))
+    at = {limit: json.loads(run('compare', path, '-q', '--format', 'json', '--set', f'c.remedy_limit={limit} %').stdout)
+          for limit in (60, 80)}
+    costs = {limit: next(o for o in one['options'] if o['id'] == 'c')['items']['cost_per_mtok'] for limit, one in at.items()}
+    zero = 60 + 20 * costs[60] / (costs[60] - costs[80])
+    wanted = max(high - zero, 0) / (high - low)
+    for option in 'abc':
+        share = result['unsaved'][option]
+        affected = option != baseline and 'c' in (option, baseline)
+        check(f'the share of the draws of {option} without a saving against {baseline}',
+              abs(share - (wanted if affected else 0)) < 1e-3, f'{share}, not {wanted}')
+        if share:
+            words = f'in {100 * share:.3g} % of the draws, it or {baseline} costs less than nothing'
+            check('in words', words in result['no_saving'][option], result['no_saving'][option])
+            said = ' '.join(run('compare', path, '-q').stdout.split())
+            check('compare says so', f': {option}: in ' in said and 'No saving over the ranges: ' in said, said)
 
 
 def check_faces():

@@ -11,8 +11,9 @@
 // A cell holds words, a number or nothing.
 static void check_table(const struct answer_table *table) {
   assert(table->column_count > 0);
-  for (size_t i = 0; i < table->row_count * table->column_count; i++)
-    assert(table->cells[i].text || !isinf(table->cells[i].value));
+  for (size_t r = 0; r < table->row_count; r++)
+    for (size_t c = 0; c < table->column_count; c++)
+      assert(cell_at(table, r, c)->text || !isinf(cell_at(table, r, c)->value));
 }
 
 static void check_answers(const struct answers *answers) {

@@ -14,7 +14,8 @@ from running import DONE, MISSING, Outcome
 NEEDED = {
     'cuda': [('libcuda.so.1',), ('libnvidia-ml.so.1',)],
     'hip': [('libamdhip64.so.7', 'libamdhip64.so.6', 'libamdhip64.so.5', 'libamdhip64.so'),
-            ('libamd_smi.so', 'libamd_smi.so.26', 'libamd_smi.so.25', 'librocm_smi64.so', 'librocm_smi64.so.7')],
+            ('libamd_smi.so', 'libamd_smi.so.27', 'libamd_smi.so.26', 'libamd_smi.so.25', 'librocm_smi64.so',
+             'librocm_smi64.so.7')],
 }
 # Where containers and vendors' images put them without informing the loader.
 FOLDERS = ('/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib64', '/usr/local/nvidia/lib64',
@@ -63,6 +64,12 @@ def look(names, loaded, folders):
     return '', whys[-1], ''
 
 
+def by_path(backend, names):
+    """ROCM_PATH, if set, takes precedence over what the loader finds, as in the probe."""
+    root = os.environ.get('ROCM_PATH') if backend == 'hip' else ''
+    return [f'{root}/lib/{name}' for name in names if root] + list(names)
+
+
 def add_to_path(folder):
     """For every program that the check starts."""
     kept = os.environ.get('LD_LIBRARY_PATH', '')
@@ -73,9 +80,9 @@ def examine(wanted='', needed=None, folders=FOLDERS):
     """The outcome: for each library, its place or why it does not load. A vendor without any of its
     libraries is skipped, unless it is requested by name."""
     words, paths, is_short, needed = [], {}, False, needed or NEEDED
-    loaded = load([name for rows in needed.values() for names in rows for name in names])
+    loaded = load([name for backend, rows in needed.items() for names in rows for name in by_path(backend, names)])
     for backend, rows in needed.items():
-        found = [(names[0], *look(names, loaded, folders)) for names in rows]
+        found = [(names[0], *look(by_path(backend, names), loaded, folders)) for names in rows]
         if not any(path for _, path, _, _ in found) and wanted.partition(':')[0] != backend:
             continue
         for name, path, why, folder in found:

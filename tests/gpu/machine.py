@@ -39,8 +39,9 @@ def without_serials(text):
 
 
 def find_tool(name):
-    """On PATH, or where CUDA and ROCm put it."""
-    for path in (None, '/usr/local/cuda/bin', '/opt/rocm/bin'):
+    """In ROCM_PATH, on PATH, or where CUDA and ROCm put it."""
+    root = os.environ.get('ROCM_PATH')
+    for path in (f'{root}/bin' if root else None, None, '/usr/local/cuda/bin', '/opt/rocm/bin'):
         found = shutil.which(name, path=path)
         if found:
             return found

@@ -43,16 +43,20 @@ int import_files_read(struct import_files *files, const char *text, struct impor
 #define SGLANG_ARRIVALS(request_rate, total_input, rate)                                           \
   SGLANG_ANSWERED(request_rate, total_input, rate, "")
 #define SGLANG_ANSWERED(request_rate, total_input, rate, more)                                     \
+  SGLANG_SERVED(request_rate, total_input, rate, more,                                             \
+                "\"version\": \"0.5.2\", \"model_path\": \"org/Some-8B\"")
+#define SGLANG_SERVED(request_rate, total_input, rate, more, server)                               \
   "{\"backend\": \"sglang\", \"request_rate\": " request_rate ", \"max_concurrency\": 32, " more   \
   "\"duration\": 50.0, \"completed\": 700, \"" total_input "\": 70000, "                           \
   "\"total_output_tokens\": 140000, \"input_throughput\": 1400.0, \"output_throughput\": " rate    \
   ", \"mean_e2e_latency_ms\": 2200, \"mean_ttft_ms\": 100, \"p99_ttft_ms\": 180, "                 \
   "\"mean_tpot_ms\": 10, \"mean_itl_ms\": 28.8, \"concurrency\": 29.5, \"accept_length\": 2.88, "  \
-  "\"server_info\": {\"version\": \"0.5.2\", \"model_path\": \"org/Some-8B\"}}\n"
+  "\"server_info\": {" server "}}\n"
 
-#define LLAMA(mode, prompt, gen, depth, rate)                                                      \
+#define LLAMA(mode, prompt, gen, depth, rate) LLAMA_ON("\"\"", mode, prompt, gen, depth, rate)
+#define LLAMA_ON(gpu, mode, prompt, gen, depth, rate)                                              \
   "{\"build_commit\": \"abc\", \"build_number\": 6000, \"cpu_info\": \"Some CPU\", "               \
-  "\"gpu_info\": \"\", \"model_filename\": \"some.gguf\", \"model_type\": \"some 8B Q8_0\", "      \
+  "\"gpu_info\": " gpu ", \"model_filename\": \"some.gguf\", \"model_type\": \"some 8B Q8_0\", "   \
   "\"" mode "\": 1, \"n_prompt\": " prompt ", \"n_gen\": " gen ", \"n_depth\": " depth ", "        \
   "\"test_time\": \"2026-10-02T08:01:42Z\", \"avg_ts\": " rate ", \"stddev_ts\": 1.0, "            \
   "\"samples_ns\": [2000000000, 2000000000], \"samples_ts\": [" rate ", " rate "]}"
@@ -62,8 +66,10 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "\"abc\",\"6000\",\"Some CPU\",\"\",\"some.gguf\",\"some 8B Q8_0\",\"0\",\"128\",\"512\","       \
   "\"2026-10-02T08:01:42Z\",\"1000\",\"32.5\"\n"
 
-#define BATCHED(speed)                                                                             \
-  "{\"n_kv_max\": 2048, \"pp\": 128, \"tg\": 64, \"pl\": 4, \"t_pp\": 0.5, \"speed_pp\": 1024, "   \
+#define BATCHED(speed) BATCHED_ON("0", speed)
+#define BATCHED_ON(shared, speed)                                                                  \
+  "{\"n_kv_max\": 2048, \"is_pp_shared\": " shared                                                 \
+  ", \"pp\": 128, \"tg\": 64, \"pl\": 4, \"t_pp\": 0.5, \"speed_pp\": 1024, "                      \
   "\"t_tg\": 2.0, \"speed_tg\": " speed ", \"t\": 2.5, \"speed\": 307}\n"
 
 #define TRTLLM(world, energy)                                                                      \
@@ -163,22 +169,30 @@ int import_files_read(struct import_files *files, const char *text, struct impor
 #define GUIDELLM_STATISTIC(name, mean, sum)                                                        \
   "\"" name "\": {\"successful\": {\"mean\": " mean ", \"median\": " mean ", \"total_sum\": " sum  \
   ", \"percentiles\": {\"p90\": " mean ", \"p99\": " mean "}}}, "
-#define GUIDELLM(strategy) GUIDELLM_STOPPED("0", strategy)
-#define GUIDELLM_STOPPED(incomplete, strategy)                                                     \
+#define GUIDELLM(strategy)                     GUIDELLM_STOPPED("0", strategy)
+#define GUIDELLM_STOPPED(incomplete, strategy) GUIDELLM_WITH(incomplete, "", "", strategy)
+// Requests of 2 s, in a window with what is said of its ends.
+#define GUIDELLM_CUT(ends)                                                                         \
+  GUIDELLM_WITH("0", GUIDELLM_STATISTIC("request_latency", "2", "200"), ends,                      \
+                "\"type_\": \"concurrent\", \"streams\": 4")
+#define GUIDELLM_WITH(incomplete, more, ends, strategy)                                            \
   "{\"metadata\": {\"version\": 2, \"guidellm_version\": \"0.8.0\"}, \"config\": {\"spec\": "      \
   "{\"backend\": {\"model\": \"org/Some-8B\"}}}, \"benchmarks\": [{\"config\": {\"strategy\": "    \
   "{" strategy "}}, \"metrics\": {\"request_totals\": {\"successful\": 100, \"errored\": "         \
-  "0, \"incomplete\": " incomplete "}, " GUIDELLM_STATISTIC("prompt_token_count", "64", "6400")    \
-      GUIDELLM_STATISTIC("output_token_count", "32", "3200")                                       \
-          GUIDELLM_STATISTIC("time_to_first_token_ms", "11", "1100")                               \
-              GUIDELLM_STATISTIC("time_per_output_token_ms", "2.44", "0")                          \
-                  GUIDELLM_STATISTIC("inter_token_latency_ms", "1.15", "0") GUIDELLM_STATISTIC(    \
-                      "output_tokens_per_second", "1912",                                          \
-                      "51") "\"none\": 0}, \"duration\": 80.0, \"start_time\": 1786678148.2}]}"
+  "0, \"incomplete\": " incomplete "}, " more GUIDELLM_STATISTIC(                                  \
+      "prompt_token_count", "64", "6400") GUIDELLM_STATISTIC("output_token_count", "32", "3200")   \
+      GUIDELLM_STATISTIC("time_to_first_token_ms", "11", "1100")                                   \
+          GUIDELLM_STATISTIC("time_per_output_token_ms", "2.44", "0")                              \
+              GUIDELLM_STATISTIC("inter_token_latency_ms", "1.15", "0")                            \
+                  GUIDELLM_STATISTIC("output_tokens_per_second", "1912",                           \
+                                     "51") "\"none\": 0}, " ends                                   \
+                                           "\"duration\": 80.0, \"start_time\": 1786678148.2}]}"
 
 #define LLM_D_2(unit, replicas, count, rate)                                                       \
   LLM_D_2_LOADED("concurrency: .inf", unit, replicas, count, rate)
 #define LLM_D_2_LOADED(load, unit, replicas, count, rate)                                          \
+  LLM_D_2_BY("inference-perf", load, unit, replicas, count, rate)
+#define LLM_D_2_BY(tool, load, unit, replicas, count, rate)                                        \
   "version: '0.2.1'\nresults:\n  request_performance:\n    aggregate:\n      latency:\n"           \
   "        time_to_first_token: {mean: 0.5, p99: 0.9, units: " unit "}\n"                          \
   "        time_per_output_token: {mean: 20, units: ms/token}\n"                                   \
@@ -187,7 +201,7 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "        output_length: {mean: 100, units: count}\n"                                             \
   "      throughput:\n        output_token_rate: {mean: " rate ", units: tokens/s}\n"              \
   "run:\n  time: {start: '2026-01-05T18:00:42Z', duration: PT1M40S}\n"                             \
-  "scenario:\n  load:\n    standardized:\n      tool: inference-perf\n"                            \
+  "scenario:\n  load:\n    standardized:\n      tool: " tool "\n"                                  \
   "      tool_version: 0.3.0\n      " load "\n"                                                    \
   "  stack:\n  - standardized:\n      kind: inference_engine\n      tool: vLLM\n"                  \
   "      tool_version: 0.11.0\n      role: replica\n      replicas: " replicas "\n"                \
@@ -206,9 +220,10 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "\"latency\": {\"time_per_output_token\": {\"mean\": 20, \"units\": \"ms/token\"}}, "            \
   "\"throughput\": {\"output_tokens_per_sec\": 500, \"total_tokens_per_sec\": 10500}}}"
 
-#define PERF                                                                                       \
+#define PERF PERF_OF("prompt_len: {mean: 300}")
+#define PERF_OF(prompts)                                                                           \
   "benchmark_time_seconds: 100\nload_summary: {count: 200, requested_rate: 2.0}\n"                 \
-  "failures: {count: 0}\nsuccesses:\n  count: 200\n  prompt_len: {mean: 300}\n"                    \
+  "failures: {count: 0}\nsuccesses:\n  count: 200\n  " prompts "\n"                                \
   "  output_len: {mean: 50}\n  throughput: {output_tokens_per_sec: 100.0}\n"                       \
   "  latency:\n    time_to_first_token: {mean: 0.03, median: 0.03}\n"
 
@@ -230,13 +245,27 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "\"power_valid\": " valid ", \"power_metric_schema_version\": " schema ", \"avg_power_w\": "     \
   "500, \"avg_total_gpu_power_w\": 4000, \"total_gpu_energy_j\": 400000, "
 
-#define MLPERF(scenario, rates, verdict)                                                           \
+#define MLPERF(scenario, rates, verdict) MLPERF_OF("per", scenario, rates, verdict)
+#define MLPERF_OF(per, scenario, rates, verdict)                                                   \
   "=====\nMLPerf Results Summary\n=====\nSUT name : PySUT\nScenario : " scenario "\n"              \
   "Mode     : PerformanceOnly\n" rates "Result is : " verdict "\n"                                 \
   "Mean First Token latency (ns)                : 1000000000\n"                                    \
   "50.00 percentile first token latency (ns)   : 900000000\n"                                      \
-  "Mean Time to Output Token (ns)               : 140000000\n"                                     \
+  "Mean Time " per " Output Token (ns)          : 140000000\n"                                     \
   "target_qps : 76\nttft_latency (ns): 2000000000\n"
+// 1000 answers of 256 tokens in 600 s, or for LoadGen in 500 s.
+#define ENDPOINTS(state, samples, load, window, tps, p90)                                          \
+  "{\"version\": \"6.1.0\", \"n_samples_issued\": 1000, " samples ", \"n_samples_failed\": 0, "    \
+  "\"duration_ns\": 600000000000, \"state\": \"complete\", \"complete\": " state ", "              \
+  "\"ttft\": {\"avg\": 200000000, \"median\": 190000000, \"std_dev\": 5000000, \"percentiles\": "  \
+  "{\"50\": 190000000, \"" p90 "\": 300000000}}, \"tpot\": {\"avg\": 20000000}, "                  \
+  "\"latency\": {\"avg\": 5000000000}, \"output_sequence_lengths\": {\"total\": 256000, \"avg\": " \
+  "256}, \"legacy_loadgen_window_duration_ns\": " window ", \"tps\": " tps                         \
+  ", \"run_config\": {\"load_pattern\": {" load "}}}"
+#define ENDPOINTS_CLOSED                                                                           \
+  ENDPOINTS("true", "\"n_samples_completed\": 1000",                                               \
+            "\"type\": \"concurrency\", \"target_concurrency\": 16, \"target_qps\": null", "null", \
+            "426.667", "90")
 #define SERVER_RATES "Completed samples per second    : 75\nCompleted tokens per second: 22000\n"
 
 #endif

@@ -72,6 +72,11 @@ static void report_alone(const struct resolving *resolving, size_t which, int de
     companions[stated_in].idle[declaration] = figure->place;
 }
 
+// An offer states terms whether or not the option has a use for them.
+static bool is_offered(const struct resolving *resolving, const struct figure *figure) {
+  return scenario_offer_of(resolving->scenario, figure) != NULL;
+}
+
 // An input that the option has no use for, such as one for a view of finance that it does not have:
 // an error at the option's own level, but allowed at the common one as long as some option uses it.
 // What a case states is for that case alone.
@@ -82,6 +87,7 @@ void companions_settle(const struct resolving *resolving, size_t which, bool lat
   const struct model *model = resolving->scenario->model;
   const struct figure **figures = resolving_figures(resolving, which);
   struct companions *companions = resolving->companions;
+  bool *alone = arena_array(resolving->arena, (size_t)model->count, sizeof *alone);
   const int remedy = model_find(model, "remedy");
   const int prefill = model_find(model, "prefill_throughput");
   for (int d = 0; d < model->count; d++) {
@@ -94,7 +100,8 @@ void companions_settle(const struct resolving *resolving, size_t which, bool lat
       companions[which].some_has[d] |= here;
       companions[0].some_has[d] |= somewhere;
     }
-    if (!(is_of_case(figures[d]) ? here : somewhere))
+    alone[d] = !(is_of_case(figures[d]) ? here : somewhere);
+    if (alone[d] && !alone[with] && !is_offered(resolving, figures[d]))
       report_alone(resolving, which, d, with, figures[d]);
     // One that is there anyway keeps the common value, which is the same for all options.
     if (!somewhere && model->declarations[d].idle_without != with)

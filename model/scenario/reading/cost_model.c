@@ -61,12 +61,14 @@ static void mention_tiers(struct model *model, const char *value) {
       model_mention(model, tiers_input(model, d, 0, 0, model->arena));
 }
 
-// Mentions a key; an offer may state a warranty, too.
+// Mentions a key; an offer may state a warranty and damages for a delay, too.
 static void mention(struct model *model, const char *key) {
+  static const char *const offered[] = {"warranty", "delay_damages"};
   const char *last = strrchr(key, '.');
   model_mention(model, key);
-  if (!strcmp(last ? last + 1 : key, "quote"))
-    model_mention(model, "warranty");
+  for (size_t i = 0; i < sizeof offered / sizeof offered[0]; i++)
+    if (!strcmp(last ? last + 1 : key, "quote"))
+      model_mention(model, offered[i]);
 }
 
 // Every key of the scenario and of --set may give an input, but a question's own keys do not.

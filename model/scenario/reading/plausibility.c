@@ -17,6 +17,7 @@
 #include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
+#include "model/scenario/ranking.h"
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/free.h"
 #include "model/scenario/reading/published_bounds.h"
@@ -28,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// At a small batch, any throughput is possible, however low, and so is a low overhead of cooling.
+// A low overhead of cooling is possible; look_at_low_throughput judges low throughputs.
 // Tokens from a cache cost a share of others. A price of 0 for demand beyond capacity is none.
 static const struct looked_at {
   const char *input;
@@ -57,6 +58,8 @@ static const struct looked_at {
     {"water_use", CATALOG_TYPICAL_VALUES, false, false},
     {"loan_rate", CATALOG_TYPICAL_VALUES, false, false},
 };
+
+enum { SHOWN_DIGITS = 5 };
 
 // What was typed for an input, and neither comes from the catalogue nor was left at a default: the
 // lowest and the highest of its years.
@@ -101,9 +104,7 @@ static const char *ratio_text(double ratio, struct arena *arena) {
 
 // A published figure, whose further digits are of the conversion to the scenario's currency only.
 static const char *beside_text(double value, const struct unit *unit, struct arena *arena) {
-  const double factor = unit_factor(unit);
-  return quantity_text(strtod(arena_printf(arena, "%.4e", value / factor), NULL) * factor, unit,
-                       arena);
+  return quantity_rounded(value, unit, SHOWN_DIGITS, arena);
 }
 
 static void warn(const struct scenario *scenario, size_t option, const char *name, int declaration,
@@ -176,6 +177,112 @@ static void look_at_power(const struct scenario *scenario, size_t option, const 
     return;
   if (typed.high > PLAUSIBILITY_TDP_HIGH * tdp_w || typed.high < PLAUSIBILITY_TDP_LOW * tdp_w)
     warn(scenario, option, input, typed.declaration, typed.high, tdp_w, "TDP", accelerator, arena);
+}
+
+// ---- a throughput that is too low
+
+// Whatever slows one accelerator down slows another one down too, however fast both are in
+// benchmarks.
+// An option's throughput beside the published ones.
+struct speed {
+  const struct option *option;
+  const struct figure *figure;
+  struct published published;
+};
+
+// Only of a throughput that is stated or found for the option alone: a common one is often a
+// placeholder.
+static bool speed_of(const struct scenario *scenario, size_t number, int throughput,
+                     struct speed *speed) {
+  const struct option *option = &scenario->options[number];
+  *speed = (struct speed){
+      option, option_figure(scenario, option, scenario->selected, throughput), {.count = 0}};
+  return option->graph->state[throughput] == GRAPH_INPUT && figure_is_own(speed->figure) &&
+         catalog_glance(scenario->catalog, CATALOG_THROUGHPUT) &&
+         published_input(scenario, number, throughput, GRADE_PUBLISHED, &speed->published);
+}
+
+// What slows an accelerator down, the lengths of requests apart.
+static const enum workload_key slowing[] = {WORKLOAD_INTERACTIVITY, WORKLOAD_TTFT, WORKLOAD_TPOT,
+                                            WORKLOAD_BATCH, WORKLOAD_CONTEXT};
+
+enum { SLOWING = sizeof slowing / sizeof slowing[0] };
+
+static bool is_as_published(const struct scenario *scenario, const struct option *option) {
+  const int input = model_find(scenario->model, "input_tokens");
+  for (size_t i = 0; i < SLOWING; i++)
+    if (*option->workload.values[slowing[i]])
+      return false;
+  return *option->workload.values[WORKLOAD_SCENARIO] && !(option->workload.input_tokens > 0) &&
+         (input < 0 ||
+          !figure_is_stated(option_figure(scenario, option, scenario->selected, input)));
+}
+
+// "throughput, 395.5 token/s/gpu, is 1/9 of the lowest published, 3587 token/s/gpu (tp0222)"
+static const char *low_words(const struct speed *own, const struct unit *unit,
+                             struct arena *arena) {
+  return arena_printf(arena, "throughput, %s, is 1/%.0f of the lowest published, %s (%s)",
+                      quantity_rounded(own->figure->value, unit, SHOWN_DIGITS, arena),
+                      own->published.low / own->figure->value,
+                      quantity_rounded(own->published.low, unit, SHOWN_DIGITS, arena),
+                      own->published.low_id);
+}
+
+// Stated for both or for neither, and what is compared anyway.
+static bool are_alike(const struct option *a, const struct option *b, struct arena *arena) {
+  for (size_t i = 0; i < SLOWING; i++)
+    if (strcmp(a->workload.values[slowing[i]], b->workload.values[slowing[i]]) != 0)
+      return false;
+  return ranking_compares(a, b) && !workload_difference(&a->workload, &b->workload, arena);
+}
+
+// Unlike the other's: even its highest published figure is not as far above it.
+static bool is_below(const struct speed *own, const struct speed *other, struct arena *arena) {
+  const double share = own->figure->value / own->published.low;
+  const double of_other = other->figure->value / other->published.high;
+  return PLAUSIBILITY_TIMES * share < of_other &&
+         strcmp(own->option->accelerator, other->option->accelerator) != 0 &&
+         are_alike(own->option, other->option, arena);
+}
+
+static bool warn_beside(const struct scenario *scenario, const struct speed *own, size_t number,
+                        int throughput, struct arena *arena) {
+  struct texts *warnings = &scenario->options[own->option - scenario->options].warnings;
+  const struct unit *unit = &scenario->model->declarations[throughput].unit;
+  struct speed other;
+  if (!speed_of(scenario, number, throughput, &other) || !is_below(own, &other, arena))
+    return false;
+  texts_add(warnings, arena,
+            "%s, and that of %s, on a like workload, is %.3g %% of its highest, %s (%s): check its "
+            "unit",
+            low_words(own, unit, arena), other.option->label,
+            100 * other.figure->value / other.published.high,
+            quantity_rounded(other.published.high, unit, SHOWN_DIGITS, arena),
+            other.published.high_id);
+  return true;
+}
+
+static void look_at_low_throughput(const struct scenario *scenario, size_t option,
+                                   struct arena *arena) {
+  const int throughput = model_find(scenario->model, "throughput");
+  struct speed own;
+  if (throughput < 0 || !speed_of(scenario, option, throughput, &own) ||
+      own.figure->origin < ORIGIN_COMMON || !(own.figure->value > 0) ||
+      PLAUSIBILITY_TIMES * own.figure->value >= own.published.low)
+    return;
+  if (is_as_published(scenario, own.option)) {
+    texts_add(&scenario->options[option].warnings, arena, "%s of %s: check its unit",
+              low_words(&own, &scenario->model->declarations[throughput].unit, arena),
+              own.published.of);
+    return;
+  }
+  if (option != scenario->baseline) {
+    warn_beside(scenario, &own, scenario->baseline, throughput, arena);
+    return;
+  }
+  for (size_t other = 0; other < scenario->option_count; other++)
+    if (warn_beside(scenario, &own, other, throughput, arena))
+      return;
 }
 
 // ---- rooflines
@@ -392,6 +499,7 @@ static void look_at_range(const struct scenario *scenario, size_t number, int d,
 void plausibility_warn(const struct scenario *scenario, size_t option, struct arena *arena) {
   for (size_t i = 0; i < sizeof looked_at / sizeof looked_at[0]; i++)
     look_at(scenario, option, &looked_at[i], arena);
+  look_at_low_throughput(scenario, option, arena);
   look_at_power(scenario, option, "load_power", arena);
   look_at_power(scenario, option, "prefill_power", arena);
   look_at_rooflines(scenario, option, arena);

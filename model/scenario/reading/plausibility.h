@@ -21,6 +21,16 @@
 #define PLAUSIBILITY_TDP_HIGH 1.5
 #define PLAUSIBILITY_TDP_LOW  0.1
 
+// A small batch, a long context or a pace for each user makes any throughput possible, however low.
+// So one is reported as too low only
+//
+//   in a benchmark's scenario that the workload names, if it states none of these; or
+//   beside another option of another accelerator, on a like workload, that is not as far below its
+//   own published figures: the baseline or, for the baseline, any other.
+//
+// In data/, the figures of one accelerator, model and scenario of a benchmark are within
+// PLAUSIBILITY_TIMES of each other, nearly all within 1.6.
+
 // Adds a warning to the option for each such figure, in the selected case. Figures are compared
 // with those of published_bounds.h, and with the TDP of the option's accelerator; if there are
 // none, nothing is reported.

@@ -120,11 +120,15 @@ static bool published_throughput(const struct scenario *scenario, size_t option,
                                  struct published *out) {
   const char *const *workload = workload_of(scenario, option);
   const struct table *table = catalog_table(scenario->catalog, CATALOG_THROUGHPUT);
+  const char *accelerator = scenario->options[option].accelerator;
   double value;
   if (!table || !*workload[WORKLOAD_MODEL])
     return false;
+  // Most rows are of others: the column is looked up once, as every option asks.
+  const size_t whose = (size_t)table_column(table, "accelerator");
   for (size_t r = 0; r < table->rows; r++)
-    if (is_throughput(table, r, scenario->options[option].accelerator, workload) &&
+    if (!strcmp(table->cells[r * table->columns + whose], accelerator) &&
+        is_throughput(table, r, accelerator, workload) &&
         table_number(table, r, "tokens_per_s_per_gpu", &value))
       widen(out, rate_per_hour(value), table_cell(table, r, "id"));
   out->of = throughput_of(scenario, option);

@@ -204,20 +204,31 @@ static void refuse_delay(const struct resolving *resolving, const struct figure 
                     resolving->option->id, why);
 }
 
-// What is late arrives within the horizon, in a fleet that is delivered once.
+// Hardware is retired after the last whole period of its life.
+static bool retires_before(const struct resolving *resolving, const struct figure *const *figures,
+                           double time) {
+  const struct scenario *scenario = resolving->scenario;
+  const int life = model_find(scenario->model, "life");
+  if (life < 0 || !figure_is_given(figures[life]))
+    return false;
+  const double periods = floor(figures[life]->value / scenario->period_h + 1e-9);
+  return time >= periods * scenario->period_h * (1 - 1e-9);
+}
+
+// What is late arrives within the horizon, and before it is retired.
 static void check_delivery_delay(const struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   const int delay = model_find(scenario->model, "delivery_delay");
   const int horizon = model_find(scenario->model, "horizon");
-  const int purchase = model_find(scenario->model, "purchase");
   for (size_t c = 0; delay >= 0 && horizon >= 0 && c < scenario->case_count; c++) {
     const struct figure *const *figures = resolving_figures(resolving, c);
     if (!figure_is_given(figures[delay]))
       continue;
-    if (purchase >= 0 && resolving->option->graph->state[purchase] == GRAPH_INPUT) {
+    if (figures[delay]->value > 0 && retires_before(resolving, figures, figures[delay]->value)) {
       refuse_delay(resolving, figures[delay],
-                   "and a fleet that changes from year to year, or is renewed: it is for a single "
-                   "delivery at the outset");
+                   arena_printf(resolving->arena,
+                                "of %s: what is late would be retired before it arrives",
+                                figure_words(resolving, c, delay)));
       return;
     }
     if (figures[delay]->value >= figures[horizon]->value * (1 - 1e-9)) {

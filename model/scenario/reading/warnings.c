@@ -294,6 +294,16 @@ static void warn_of_credit(const struct subject *subject) {
               100 * share, 100 * amount(subject->scenario, subject->option, "shortfall"));
 }
 
+// What a contract owes for a delay is no more cash in hand than a remedy.
+static void warn_of_damages(const struct subject *subject) {
+  if (amount(subject->scenario, subject->option, "damages_total") < 0)
+    texts_add(
+        &subject->option->warnings, subject->arena,
+        "the vendor's damages for the delay, %.4g %% of the price of what is late, are counted "
+        "as received",
+        100 * amount(subject->scenario, subject->option, "damages_share"));
+}
+
 // Inputs that the offer gives, but that the option takes from elsewhere.
 static const char *typed_over(const struct subject *subject, const struct offer *offer) {
   const struct texts given = offer_given(offer, &subject->option->workload, subject->arena);
@@ -475,18 +485,30 @@ static void warn_of_turn(struct scenario *scenario, struct arena *arena) {
                       option_value(scenario, first, item, 0), arena));
 }
 
-static void warn_of_remedies(struct scenario *scenario, struct arena *arena) {
+// What the vendor owes, and for what.
+static const struct debt {
+  const char *item, *what, *for_what;
+} debts[] = {{"remedy_total", "remedy", "slow accelerators"},
+             {"damages_total", "damages", "a delay"}};
+
+static void warn_of_credits(struct scenario *scenario, struct arena *arena) {
   const struct ranking *ranking = ranking_of(scenario, arena);
-  if (ranking->without_remedy < 0)
+  if (ranking->without_credit < 0)
     return;
   const struct option *first = &scenario->options[ranking->cheapest];
-  const struct option *other = &scenario->options[ranking->without_remedy];
+  const struct option *other = &scenario->options[ranking->without_credit];
+  const char *what = "", *for_what = "";
+  for (size_t i = 0; i < sizeof debts / sizeof debts[0]; i++)
+    if (amount(scenario, first, debts[i].item) < 0) {
+      what = arena_printf(arena, "%s%s%s", what, *what ? " or " : "", debts[i].what);
+      for_what =
+          arena_printf(arena, "%s%s%s", for_what, *for_what ? " and " : "", debts[i].for_what);
+    }
   texts_add(&scenario->warnings, arena,
-            "%s costs least only with what its vendor owes for slow accelerators; without any "
-            "remedy, %s does, %s",
-            first->label, other->label,
-            less_than(ranking_cost_without_remedy(scenario, other), first,
-                      ranking_cost_without_remedy(scenario, first), arena));
+            "%s costs least only with what its vendor owes for %s; without any %s, %s does, %s",
+            first->label, for_what, what, other->label,
+            less_than(ranking_cost_without_credit(scenario, other), first,
+                      ranking_cost_without_credit(scenario, first), arena));
 }
 
 // How the name of an accelerator or model was read is the first thing to know about an option.
@@ -498,9 +520,10 @@ static void say_readings(const struct subject *subject) {
 
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
   static void (*const steps[])(const struct subject *) = {
-      say_readings,   list_not_included, warn_of_power,  warn_of_rented_energy, warn_of_units,
-      warn_of_site,   warn_of_overlaps,  warn_of_age,    warn_of_throughput,    warn_of_hits,
-      warn_of_record, warn_of_offer,     warn_of_credit, warn_of_lease,         warn_of_resale,
+      say_readings,       list_not_included, warn_of_power,    warn_of_rented_energy,
+      warn_of_units,      warn_of_site,      warn_of_overlaps, warn_of_age,
+      warn_of_throughput, warn_of_hits,      warn_of_record,   warn_of_offer,
+      warn_of_credit,     warn_of_damages,   warn_of_lease,    warn_of_resale,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};
@@ -514,7 +537,7 @@ void scenario_assess(struct scenario *scenario, struct arena *arena) {
   scenario_say_mixed(scenario, arena);
   for (size_t o = 0; o < scenario->option_count; o++)
     option_assess(scenario, o, arena);
-  warn_of_remedies(scenario, arena);
+  warn_of_credits(scenario, arena);
   warn_of_turn(scenario, arena);
   warn_of_idle_power(scenario, arena);
   warn_of_uneven_power(scenario, arena);

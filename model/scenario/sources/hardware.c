@@ -26,6 +26,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 // ---- a token API
@@ -207,21 +208,32 @@ static void apply_offered_count(struct resolving *resolving) {
   }
 }
 
+// A term that an offer may lack: its input, and where struct offer has its place.
+static const struct offered_term {
+  const char *input;
+  size_t place;
+} offered_terms[] = {
+    {"warranty", offsetof(struct offer, warranty_place)},
+    {"delay_damages", offsetof(struct offer, damages_places[OFFER_DAMAGES])},
+};
+
 // An input that one case has, all have: an offer without a warranty has one of no time beside
-// another case's offer with one.
-static void apply_offered_warranty(struct resolving *resolving) {
+// another case's offer with one, and one without damages for a delay has none.
+static void apply_offered_term(struct resolving *resolving, const struct offered_term *term) {
   const struct scenario *scenario = resolving->scenario;
-  const int warranty = model_find(scenario->model, "warranty");
+  const int input = model_find(scenario->model, term->input);
   const struct scenario_offer *with = NULL;
-  for (size_t c = 0; c < scenario->case_count && !with; c++) {
-    const struct scenario_offer *quote = option_offer(scenario, resolving->option, c);
-    with = quote && !isnan(quote->offer->warranty_h) ? quote : NULL;
+  struct place place = {.source = NULL};
+  for (size_t c = 0; input >= 0 && c < scenario->case_count && !place.source; c++) {
+    with = option_offer(scenario, resolving->option, c);
+    if (with && figure_is_given(resolving_figures(resolving, c)[input]))
+      place = *(const struct place *)((const char *)with->offer + term->place);
   }
-  if (with)
+  if (place.source)
     resolving_fill(
-        resolving, warranty,
+        resolving, input,
         (struct figure){.origin = ORIGIN_CATALOGUE,
-                        .place = with->offer->warranty_place,
+                        .place = place,
                         .grade = GRADE_ASSUMED,
                         .source = arena_printf(resolving->arena, "only in the offer %s",
                                                offer_reference(with->offer, resolving->arena)),
@@ -233,7 +245,8 @@ static int apply_accelerator(struct resolving *resolving) {
   struct option *option = resolving->option;
   settle_offered_accelerator(resolving);
   apply_offered_count(resolving);
-  apply_offered_warranty(resolving);
+  for (size_t t = 0; t < sizeof offered_terms / sizeof offered_terms[0]; t++)
+    apply_offered_term(resolving, &offered_terms[t]);
   const struct ini_key *key = selection_of(&resolving->selections, SELECT_ACCELERATOR);
   if (!key) {
     if (!scenario_meant(scenario, "accelerator"))

@@ -56,6 +56,26 @@ def test_libraries(folder):
     expect(not libraries.glibc_words(carried), 'an older glibc')
 
 
+def test_rocm_path(folder):
+    """ROCM_PATH names the folder of ROCm's libraries and tools, before those that are found without it."""
+    for name in ('bin', 'lib'):
+        (folder / name).mkdir()
+    library, tool = folder / 'lib' / 'libamd_smi.so.26', folder / 'bin' / 'sh'  # of any name that is also on PATH
+    shutil.copy(ROOT / 'build' / 'tests' / 'fake' / 'libamd_smi.so', library)
+    shutil.copy('/bin/sh', tool)
+    kept = os.environ.get('ROCM_PATH')
+    os.environ['ROCM_PATH'] = str(folder)
+    try:
+        outcome = libraries.examine('hip', {'hip': [('libc.so.6', 'libamd_smi.so.26')], 'cuda': [('libc.so.6',)]}, [])
+        words = outcome.words.split('; ')
+        expect(words[0] == str(library) and 'libc.so.6' in words[1], f'{outcome.status} {words}')
+        expect(machine.find_tool('sh') == str(tool), machine.find_tool('sh'))
+    finally:
+        os.environ.pop('ROCM_PATH')
+        if kept is not None:
+            os.environ['ROCM_PATH'] = kept
+
+
 STAMPS = """launch,kernel,block,multiprocessor,entry_ns,released_ns,multiplied_ns,exit_ns
 0,vector,0,0,1000,2000,2500,9000
 0,vector,1,1,1100,2000,2500,9500
@@ -276,7 +296,8 @@ def test_pack(folder):
            done.stdout + done.stderr)
 
 
-QUICK = [test_libraries, test_stamps, test_building, test_sanitizer, test_driver_that_hangs, test_unkillable, test_peer]
+QUICK = [test_libraries, test_rocm_path, test_stamps, test_building, test_sanitizer, test_driver_that_hangs, test_unkillable,
+         test_peer]
 LONG = [test_architectures, test_sanitizer_decodes, test_pack]
 
 

@@ -2,9 +2,9 @@
 
 Written from the cost model's description alone, not from the program, so that the two can disagree. Inputs are numbers
 in the units a user types: percent as 70 (not 0.7), power in W per accelerator, electricity in USD/kWh, water in L/kWh
-and USD/m3, throughput in token/s, demand in Mtok/yr, lives and terms in years, ramp, delay and period in months, prices
-of tokens in USD/Mtok, carbon in g/kWh and kg per accelerator. A list is a schedule by year. Results are in the units of
-`pertoken compare --format json`.
+and USD/m3, throughput in token/s, demand in Mtok/yr, lives and terms in years, ramp, delay and period in months, the
+times of damages for a delay in days, prices of tokens in USD/Mtok, carbon in g/kWh and kg per accelerator. A list is a
+schedule by year. Results are in the units of `pertoken compare --format json`.
 """
 
 from types import SimpleNamespace
@@ -13,6 +13,7 @@ from oracle import finance, fleet
 from oracle.fleet import HOURS_PER_YEAR, MONTHS_PER_YEAR, TOKENS_PER_MTOK, growth, in_year, series
 
 JOULES_PER_KWH = 3.6e6
+DAYS_PER_WEEK = 7
 LITRES_PER_M3 = 1000
 W_PER_KW = 1000
 
@@ -48,6 +49,7 @@ DEFAULTS = {
     "life": None, "resale": None, "warranty": 0, "tiers": None, "tier_discount": "beyond", "lead_time": 0,
     # what is delivered late
     "delivery_delay": 0, "late_share": 100,
+    "delay_damages": None, "delay_damages_per": 7, "delay_damages_limit": 100, "delay_grace": 0,
     # a vendor's remedy
     "remedy": 0, "guaranteed_throughput": None, "guarantee_tolerance": 0, "remedy_limit": None,
     "replacement": None,
@@ -66,9 +68,10 @@ PERCENT = {
     "lease_rate", *finance.MACRS, "demand_growth", "throughput_gain", "price_decline", "rent_decline",
     "inflation", "day_profile", "reserved_share", "spot_share", "interruption", "cache_hit", "cached_work",
     "server_residual", "network_residual", "resale", "remedy", "guarantee_tolerance", "remedy_limit",
-    "replacement", "late_share",
+    "replacement", "late_share", "delay_damages", "delay_damages_limit",
 }
 
+DAMAGES = ["delay_damages", "delay_damages_per", "delay_damages_limit", "delay_grace"]
 # A rent includes hardware, power and building: the scenario's statements about these do not apply.
 NOT_FOR_RENTED = {
     "tiers", "tier_discount", "list_price", "discount", "node_price", "network_price", "installation", "purchase_tax",
@@ -77,7 +80,7 @@ NOT_FOR_RENTED = {
     "colo_escalation", "spares", "support", "failure_rate", "repair_cost", "loan_share",
     "lease_rate", "purchase_unit", "site_power", "server_residual", "network_residual", "life", "resale",
     "warranty", "lead_time", "remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit",
-    "replacement",
+    "replacement", *DAMAGES,
 }
 RENTS = ["rental_rate", "on_demand_rate", "spot_rate"]
 
@@ -245,8 +248,9 @@ def operation(x, r):
     """Support and repair are shares of the price of everything that is there in the period, once it is delivered."""
     r.colo_cost = series(r, lambda t: r.peak_it_power * in_year(x.colo_rate, r.year[t]) * r.period[t]
                          * MONTHS_PER_YEAR * growth(x.colo_escalation, r.elapsed[t]))
-    r.support_cost = series(r, lambda t: sum(r.hardware_paid[v] for v in fleet.there(r, t)) * x.support
-                            * r.period[t] * r.delivered[t] * inflated(x, r, t))
+    r.support_cost = series(r, lambda t: sum(r.hardware_paid[v] * (1 if v > 1 else r.first_delivered[t])
+                                             for v in fleet.there(r, t)) * x.support
+                            * r.period[t] * inflated(x, r, t))
     r.licence_cost = series(r, lambda t: r.in_service[t] * x.software_licence * r.period[t]
                             * inflated(x, r, t))
 
@@ -262,6 +266,33 @@ def operation(x, r):
     if x.remedy:
         share = owed(x)
         r.remedy_credit = series(r, lambda t: -r.hardware_paid[t] * share)
+
+
+    if x.delay_damages is not None and not x.is_rented:
+        damages(x, r)
+
+
+def damages(x, r):
+    """What a contract owes for the delay: once for each week or day begun, after the grace period; paid when the late
+    part has arrived."""
+    delay = x.delivery_delay / MONTHS_PER_YEAR * fleet.DAYS_PER_YEAR
+    times, begun = max(0, delay - x.delay_grace) / x.delay_damages_per, 0
+    while begun < times - 1e-9:
+        begun += 1
+    share = min(x.delay_damages * begun, x.delay_damages_limit)
+    r.damages_credit = [0] * len(r.period)
+    late_price = x.late_share * r.hardware_paid[1]
+    for t in r.operation:
+        ends = r.elapsed[t] + r.period[t]
+        if x.delivery_delay / MONTHS_PER_YEAR <= ends + 1e-9:
+            r.damages_credit[t] = -late_price * share
+            break
+    r.damages_share = 100 * share
+    paying, covered = 0, x.delay_grace
+    while x.delay_damages > 0 and paying < x.delay_damages_limit - 1e-9 * x.delay_damages:
+        paying += x.delay_damages
+        covered += x.delay_damages_per
+    r.delay_covered = covered / DAYS_PER_WEEK
 
 
 def owed(x):
@@ -400,7 +431,7 @@ def cash_flow(x, r, own_capex):
     r.outlay = list(r.purchases)
     r.outlay[0] += getattr(r, "facility_cost", 0) + x.migration_cost
     running = [getattr(r, f"{name}_cost") for name in COSTS if hasattr(r, f"{name}_cost")]
-    running += [getattr(r, name) for name in ("repair", "remedy_credit") if hasattr(r, name)]
+    running += [getattr(r, name) for name in ("repair", "remedy_credit", "damages_credit") if hasattr(r, name)]
     r.opex = [sum(costs[c] for costs in running) for c in columns]
     r.cash = [r.outlay[c] + r.opex[c] for c in columns]
     if not x.is_api:
@@ -424,6 +455,8 @@ def totals(r):
         r.repair_total = sum(r.repair)
     if hasattr(r, "remedy_credit"):
         r.remedy_total = sum(r.remedy_credit)
+    if hasattr(r, "damages_credit"):
+        r.damages_total = sum(r.damages_credit)
     r.capex, r.opex_total = sum(r.outlay), sum(r.opex)
     r.tokens_total = sum(r.tokens)
     r.tco = sum(r.cash)
@@ -493,7 +526,7 @@ def paid_back(r):
 
 
 # Intermediate results that no face shows; those shown only for options that use them.
-ONLY_THE_WAY = {"demand", "elapsed", "year", "able", "delivered", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
+ONLY_THE_WAY = {"demand", "elapsed", "year", "able", "first_delivered", "delivered", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
                 "nodes_bought", "peak_by_period", "purchases", "outlay", "owned", "parts_paid", "capitalised",
                 "servers_paid", "network_paid", "hardware_residual", "sold", "lasts"}
 TOLD_IF = {

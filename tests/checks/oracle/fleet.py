@@ -137,10 +137,11 @@ def purchases(x, r):
 
 def stretches(x, r, t):
     """The times within a period in which the same accelerators are there: when each begins, its length, the share of
-    them."""
+    them. Only of the first purchase a part is late; it is missing in the same proportion in service and idle."""
     begin, end = r.elapsed[t], r.elapsed[t] + r.period[t]
     arrival = min(max(x.delivery_delay / MONTHS_PER_YEAR, begin), end)
-    cut = [(begin, arrival - begin, 1 - x.late_share), (arrival, end - arrival, 1)]
+    missing = x.late_share * r.installed[1] / r.installed[t]
+    cut = [(begin, arrival - begin, 1 - missing), (arrival, end - arrival, 1)]
     return [stretch for stretch in cut if stretch[1] > 1e-12]
 
 
@@ -151,6 +152,9 @@ def deliver(x, r):
     for t in r.operation:
         r.able.append([(r.in_service[t] * there * r.tokens_per_gpu[t] * length * HOURS_PER_YEAR
                         * ramped(begin, length, ramp), length) for begin, length, there in stretches(x, r, t)])
+    delay = x.delivery_delay / MONTHS_PER_YEAR - 1e-12
+    r.first_delivered = series(r, lambda t: sum(length * (1 - x.late_share if begin < delay else 1)
+                                                for begin, length, _ in stretches(x, r, t)) / r.period[t])
     r.delivered = series(r, lambda t: sum(length * there for _, length, there in stretches(x, r, t)) / r.period[t])
     r.in_service = [count * share for count, share in zip(r.in_service, r.delivered)]
 

@@ -10,7 +10,7 @@ import random
 from decimal import Decimal, ROUND_FLOOR
 from types import SimpleNamespace
 
-from oracle.cost_model import DEFAULTS, NOT_FOR_RENTED, RENTS, is_staged
+from oracle.cost_model import DAMAGES, DEFAULTS, NOT_FOR_RENTED, RENTS, is_staged
 from oracle.finance import MACRS
 from oracle.spelling import CURRENCIES, INPUTS, draw, draw_list, plain, spell
 
@@ -44,7 +44,7 @@ SECOND_EDITION = {"demand_growth", "throughput_gain", "price_decline", "rent_dec
 ELSEWHERE_DRAWN = {"electricity_escalation", "colo_escalation"}
 VINTAGES = ["life", "resale", "warranty", "tiers", "tier_discount", "lead_time"]
 KEYS = {"tiers": "discount"}    # the key of an input that the oracle calls differently
-LATE = ["delivery_delay", "late_share"]
+LATE = ["delivery_delay", "late_share", *DAMAGES]
 REMEDY = ["remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit"]
 PARTS = ["server_residual", "network_residual", "server_book_life", "network_book_life"]
 ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, *LATE, *REMEDY, "replacement", "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
@@ -438,17 +438,23 @@ def draw_lead_times(seed, draft):
 
 
 def draw_delays(seed, draft, horizon):
-    """For fleets that are delivered at the outset, bought or rented: within a period or over several, and of all or of
-    a part."""
+    """Of what is delivered at the outset, bought or rented: within a period or over several, and of all or of a part. It
+    arrives before it is retired."""
     rng = random.Random(f"delay {seed}")
     months = 12 * horizon.get("horizon", DEFAULTS["horizon"])
     for option in draft.options:
-        if option.is_api or varies(draft, option) or rng.random() < 0.5:
+        if option.is_api or rng.random() < 0.5:
             continue
-        delay = draw(rng, "delivery_delay")
-        option.given["delivery_delay"] = delay * rng.choice([1, 2, 5]) if 5 * delay < months else delay
+        delay, life = draw(rng, "delivery_delay"), option.given.get("life", horizon.get("horizon", DEFAULTS["horizon"]))
+        period = horizon.get("period", DEFAULTS["period"])
+        lasts = min(months, life * 12 // period * period)
+        option.given["delivery_delay"] = delay * rng.choice([1, 2, 5]) if 5 * delay < lasts else delay
         if rng.random() < 0.6:
             option.given["late_share"] = draw(rng, "late_share")
+        if not is_rented(option.given) and rng.random() < 0.8:
+            for name in DAMAGES:
+                if name == "delay_damages" or rng.random() < 0.7:
+                    option.given[name] = draw(rng, name)
 
 
 def draw_remedy(seed, draft):

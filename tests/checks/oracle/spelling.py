@@ -16,6 +16,7 @@ USD_KW_MONTH = {"{} USD/kW/month": 1, "{} USD/kW/yr": 12}
 USD_MTOK = {"{} USD/Mtok": 1, "{} USD/token": "0.000001"}
 TOKEN = {"{} token": 1}
 YEARS = {"{} yr": 1, "{} month": 12}
+TIMES = {"{} day": 1, "{} h": 24}
 SPEED = {"{} token/s": 1, "{} token/s/gpu": 1, "{} token/h": 3600, "{} Mtok/h": "0.0036",
          "{} Mtok/yr": "31.536"}
 
@@ -47,6 +48,10 @@ INPUTS = {
     "lead_time": (1, 18, 1, {"{} month": 1}),
     "delivery_delay": ("0.3", "5.9", 1, {"{} month": 1}),
     "late_share": (1, 100, 0, PERCENT),
+    "delay_damages": ("0.1", 3, 1, PERCENT),
+    "delay_damages_per": (1, 30, 0, TIMES),
+    "delay_damages_limit": (0, 20, 1, PERCENT),
+    "delay_grace": (0, 60, 0, TIMES),
     "server_residual": (1, 25, 1, PERCENT),
     "network_residual": (1, 40, 1, PERCENT),
     "load_power": (450, 1500, 0, WATT),

@@ -144,15 +144,20 @@ function differences(items, read, { inputs, gates }) {
 const extra = (option, read) =>
   Object.keys(read).filter((name) => !(name in option.items) && !(name in option.inputs));
 
-// What a delay adds and the damages that would offset it, both rounded on the page.
-function check_late(text, late, what) {
-  const [percents, damages] = (text.match(/[+-]?\d[\d,]*(\.\d+)?/g) ?? [])
+// What a delay adds, the damages that would offset it, and what the contract pays and leaves of them until which delay: all
+// rounded on the page.
+function check_late(text, late, covered, what) {
+  const [percents, damages, ...paid] = (text.match(/[+-]?\d[\d,]*(\.\d+)?/g) ?? [])
     .map((number) => Number(number.replaceAll(',', '')));
   check((text !== '') === (late !== undefined), `${what}: late delivery`);
   if (late !== undefined)
     check(Math.abs(percents - late.late_increase) <= 0.0501, `${what}, not ${late.late_increase} %`);
-  if (percents > 0)
+  if (percents > 0 || paid.length)
     check(Math.abs(damages - late.late_damages) <= 0.501, `${what}, not ${late.late_damages}`);
+  const wanted = late?.late_damages_paid === undefined ? []
+    : [late.late_damages_paid, late.late_damages_uncovered, covered];
+  check(paid.length === wanted.length && wanted.every((value, i) => Math.abs(value - paid[i]) <= 0.501),
+    `${what}, not ${wanted}`);
 }
 
 async function check_state(page, file, state, reader) {
@@ -173,7 +178,7 @@ async function check_state(page, file, state, reader) {
     check_equal(extra(option, read[option.id]).join(', '), '', `${what}: ${option.id}: extra`);
     check_equal(grades[o], option.grade, `${what}: ${option.id}: grade`);
     check_equal(missing[o], option.not_included.join(', '), `${what}: ${option.id}: not included`);
-    check_late(late[o], option.late, `${what}: ${option.id}: ${late[o]}`);
+    check_late(late[o], option.late, option.items.delay_covered, `${what}: ${option.id}: ${late[o]}`);
   });
   if (state.drawn !== undefined)
     await check_draws(page, state, what);
@@ -221,6 +226,8 @@ async function check_draws(page, { drawn, engine }, what) {
   if (drawn === null || got === null)
     return check_equal(got, drawn, `${what}: draws`);
   check_over_ranges(got, engine, drawn, what);
+  for (const [id, why] of Object.entries(drawn.no_saving))
+    check(got.words.includes(`: ${why}. `), `${what}: no saving of ${id} over the ranges: ${got.words}: ${why}`);
   for (const kind of ['cost', 'saving', 'cheapest', 'ranked']) {
     const wanted = Object.entries(drawn[kind]).filter(([, one]) => one !== null);
     check(Object.keys(got[kind]).length === wanted.length && wanted.every(([id, one]) => got[kind][id] !== undefined

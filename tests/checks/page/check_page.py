@@ -35,7 +35,7 @@ ZEROS = 8 if DEEP else 2  # scenarios
 MANY, FEW = (10, 3) if DEEP else (3, 1)  # states of an example; THOROUGH cover everything in the others
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations', 'everything')
 WORKBOOK = ROOT / 'tests' / 'checks' / 'workbook'
-TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini', 'late.ini')
+TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini', 'late.ini', 'late_stages.ini')
 TOLERANCE = 1e-9
 PATIENCE = 8  # multiple of the time that a quiet machine may take
 
@@ -157,7 +157,7 @@ def simulate(scenario, uncertainty, *arguments):
     told = json.loads(done.stdout)
     found = {kind: {one['option']: list(one['percentiles'].values()) for one in told['outcomes'] if one['kind'] == kind}
              for kind in ('cost', 'saving')}
-    return {**found, 'cheapest': told['cheapest'], 'ranked': told['ranked']}
+    return {**found, 'cheapest': told['cheapest'], 'ranked': told['ranked'], 'no_saving': told.get('no_saving', {})}
 
 
 # ---- seeded changes

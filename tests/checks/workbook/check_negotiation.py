@@ -131,7 +131,7 @@ def check_offer_without_guarantees():
     """An offer of prices alone is said to guarantee nothing, without an empty table."""
     example = ROOT / 'examples' / 'acceptance'
     with tempfile.TemporaryDirectory() as folder:
-        prices, _, rest = (example / 'offer.ini').read_text().partition('[guarantee decoding]')
+        prices, _, rest = (example / 'offer.ini').read_text().partition('[terms]')
         assert rest
         Path(folder, 'offer.ini').write_text(prices)
         scenario = Path(folder, 'quoted.ini')
@@ -146,35 +146,59 @@ def check_offer_without_guarantees():
 LATE = ('on_time_cost_per_mtok', 'late_increase', 'late_damages', 'late_damages_per_week', 'late_damages_share')
 
 
+PAID = ("Contract's damages for this delay", 'Left uncovered', 'Delay beyond which the damages are capped')
+# Weeks: 6 % at 0.05 % a day after 20 days, 10 % at 1.2 % a fortnight, 100 % at 4 %, 12 % at 1 % after one week.
+COVERED = {'part': (20 + 120) / 7, 'whole': 18, 'steady': 25, 'grown': 13}
+
+
+def check_paid(sheet, row, option, settings):
+    """What the contract pays of it, what it leaves, and how far its cap reaches, below; nothing without such a clause."""
+    if option['id'] not in COVERED:
+        expect(sheet.text(row, 1) not in PAID, f'{option["id"]}: {sheet.text(row, 1)}')
+        return
+    late = option.get('late', {'late_damages_paid': 0, 'late_damages_uncovered': 0})
+    wanted = [late['late_damages_paid'], late['late_damages_uncovered'], COVERED[option['id']]]
+    for place, (label, value) in enumerate(zip(PAID, wanted)):
+        got = sheet.value(row + place, 4)
+        expect(sheet.text(row + place, 1) == label, f'{option["id"]}: {sheet.text(row + place, 1)}, not {label}')
+        expect(abs(got - value) <= 1e-9 * max(abs(value), 1), f'{option["id"]} {settings} {label}: {got}, not {value}')
+
+
+def check_late_sheet(scenario, case):
+    settings = ('--case', case)
+    with tempfile.TemporaryDirectory() as folder:
+        sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), settings)).sheets['Negotiation']
+    options = run_json('compare', scenario, *settings)['options']
+    heads = {str(sheet.text(row, 1)): row for row in range(1, sheet.last_row() + 1)}
+    for option in options:
+        head = heads[f'Late delivery of {option["label"]}']
+        cost, *said = (sheet.value(head + 1 + i, 4) for i in range(2 + len(LATE)))
+        weeks = said.pop(LATE.index('late_damages_per_week'))
+        months = option['inputs']['delivery_delay']['value']
+        now = option['items']['cost_per_mtok']
+        on_time = {'on_time_cost_per_mtok': now, 'late_increase': 0, 'late_damages': 0, 'late_damages_per_week': 0,
+                   'late_damages_share': 0}
+        wanted = option.get('late', on_time)
+        expect(near(cost, now), f'{option["id"]}: {cost}, not {now}')
+        expect(abs(weeks - months * 730 / 168) <= 1e-9 * weeks, f'{option["id"]}: {weeks} weeks, not {months} months')
+        expect(('late' in option) == (case != 'on_time'), f'{option["id"]} {settings}: {option.get("late")}')
+        formats = [sheet.cell(head + 6 + i, 4).style.format for i in range(2)] if option['id'] != 'cloud' else []
+        expect(not formats or formats[0].startswith('#,##0.00_') and formats[1].startswith('0.0000 %'), f'shown as {formats}')
+        check_paid(sheet, head + 2 + len(LATE) + (option['id'] != 'cloud'), option, settings)
+        for name, value in zip(LATE, said):
+            if name == 'late_damages_share' and option['id'] == 'cloud':
+                expect(value is None, f'{option["id"]}: {value} of no price')
+                continue
+            value *= 100 if name in ('late_increase', 'late_damages_share') else 1
+            expect(abs(value - wanted[name]) <= 1e-9 * max(abs(wanted[name]), 1), f'{option["id"]} {settings} {name}: '
+                   f'{value}, not {wanted[name]}')
+
+
 def check_late():
     """What a delay costs, and what would offset it, as compare has it; no share of a price for what is rented."""
-    scenario = ROOT / 'tests' / 'checks' / 'workbook' / 'late.ini'
-    for settings in ((), ('--case', 'later'), ('--case', 'on_time')):
-        with tempfile.TemporaryDirectory() as folder:
-            sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), settings)).sheets['Negotiation']
-        options = run_json('compare', scenario, *settings)['options']
-        heads = {str(sheet.text(row, 1)): row for row in range(1, sheet.last_row() + 1)}
-        for option in options:
-            head = heads[f'Late delivery of {option["label"]}']
-            cost, *said = (sheet.value(head + 1 + i, 4) for i in range(2 + len(LATE)))
-            weeks = said.pop(LATE.index('late_damages_per_week'))
-            months = option['inputs']['delivery_delay']['value']
-            now = option['items']['cost_per_mtok']
-            on_time = {'on_time_cost_per_mtok': now, 'late_increase': 0, 'late_damages': 0, 'late_damages_per_week': 0,
-                       'late_damages_share': 0}
-            wanted = option.get('late', on_time)
-            expect(near(cost, now), f'{option["id"]}: {cost}, not {now}')
-            expect(abs(weeks - months * 730 / 168) <= 1e-9 * weeks, f'{option["id"]}: {weeks} weeks, not {months} months')
-            expect(('late' in option) == (settings[1:] != ('on_time',)), f'{option["id"]} {settings}: {option.get("late")}')
-            formats = [sheet.cell(head + 6 + i, 4).style.format for i in range(2)] if option['id'] != 'cloud' else []
-            expect(not formats or formats[0].startswith('#,##0.00_') and formats[1].startswith('0.0000 %'), f'shown as {formats}')
-            for name, value in zip(LATE, said):
-                if name == 'late_damages_share' and option['id'] == 'cloud':
-                    expect(value is None, f'{option["id"]}: {value} of no price')
-                    continue
-                value *= 100 if name in ('late_increase', 'late_damages_share') else 1
-                expect(abs(value - wanted[name]) <= 1e-9 * max(abs(wanted[name]), 1), f'{option["id"]} {settings} {name}: '
-                       f'{value}, not {wanted[name]}')
+    for name in ('late.ini', 'late_stages.ini'):
+        for case in ('base', 'later', 'on_time'):
+            check_late_sheet(ROOT / 'tests' / 'checks' / 'workbook' / name, case)
 
 
 def main():

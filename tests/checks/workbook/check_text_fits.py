@@ -9,6 +9,7 @@ Seconds: 10
 """
 import math
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -28,6 +29,8 @@ MADE = ('everything.ini', 'by_year.ini', 'late.ini', 'open_limits.ini', 'rented.
 CARLITO = '/usr/share/fonts/truetype/crosextra/Carlito-{}.ttf'
 LONGEST = 150
 SHOWN = 5
+RECORD = 'tinyllama-1.1b-serving-8184255c.json'
+EVIDENCE_HEADER = 4
 SMALLEST = 7
 SMALLEST_AT_ALL = 4.3  # 40 %, less the rounding of a page
 
@@ -55,6 +58,25 @@ def check_long_labels(folder):
     words = ('A label in many words ' * LONGEST)[:LONGEST].strip()
     check_fits(labelled(folder, {'h200': words, 'mi325x': 'x' * LONGEST}), folder)
     check_fits(labelled(folder, {'h200': '🚀 عرض', 'mi325x': '金' * 50}), folder)
+
+
+def check_long_record(folder):
+    """A record's name is as long as the measurement's owner likes: on Evidence it stays below its heading."""
+    name, records = 'of-the-second-rack-' * 8 + '.json', Path(folder, 'records')
+    records.mkdir()
+    shutil.copy(harness.ROOT / 'data/measured' / RECORD, records / name)
+    path = Path(folder, 'long-record.ini')
+    path.write_text((harness.ROOT / 'examples/measured/llama-server.ini').read_text().replace(RECORD, name))
+    book = xlsx.read(harness.report(path, Path(folder, 'book.xlsx'), ['--measurements', records]))
+    found = list(fit.problems(book))
+    expect(not found, f'{len(found)} cut off: ' + '; '.join(found[:SHOWN]))
+    sheet = book.sheets['Evidence']
+    last = max(column for row, column in sheet.cells if row == EVIDENCE_HEADER)
+    below = [cell for (row, column), cell in sheet.cells.items() if column == last and row > EVIDENCE_HEADER and cell.value]
+    over = [cell.value for cell in below
+            if not cell.style.wrap and calibri.text_width(cell.value, cell.style.size, cell.style.face) >
+            fit.column_pixels(sheet)[last]]
+    expect(any(name in cell.value for cell in below) and not over, str(over))
 
 
 def of_many_options(folder, count):
@@ -194,7 +216,8 @@ def main():
     scenarios = [scenario for scenario in harness.EXAMPLES if DEEP or scenario.stem in TELLING]
     for scenario in [*scenarios, *((*harness.FOR_READING, *(HERE / name for name in MADE)) if DEEP else ())]:
         count.test(scenario.name, in_folder, check_fits, scenario)
-    for test in (check_long_labels, check_twenty_options, check_fine_periods, check_last_pages, check_cover_on_paper, check_cut_off_is_noticed):
+    for test in (check_long_labels, check_long_record, check_twenty_options, check_fine_periods, check_last_pages, check_cover_on_paper,
+                 check_cut_off_is_noticed):
         count.test(test.__name__, in_folder, test)
     count.test('calibri', check_calibri)
     count.finish()

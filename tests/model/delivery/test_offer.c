@@ -96,6 +96,11 @@ static const struct {
     {"[acceptance]\nremedy_limit = 10 %\n", "'remedy_limit' limits nothing without 'remedy'"},
     {"[terms]\ndelivery = 2026-11-01\n",
      "delivery by 2026-11-01, before the offer's own date 2026-11-02"},
+    {"[terms]\ndelay_damages = 0.5 %/week\n", "wrong unit '%/week'"},
+    {"[terms]\ndelay_damages = 0 %\n", "must be above 0 % and at most 100 %"},
+    {"[terms]\ndelay_damages_limit = 5 %\n",
+     "'delay_damages_limit' has no effect without 'delay_damages'"},
+    {"[terms]\ndelay_grace = 0 week\ndelay_damages = 1 %\n", "a time above 0"},
     {"[acceptance]\nmay_fail = 0.5 node\n", "a whole number of nodes"},
     {OFFER_OF_A "accelerator = h200-sxm-141\n", "an offer needs 'accelerators' in [offer]"},
     {"[offer]\nvendor = A\nreference = B\ndate = 2026-11-02\ncurrency = dollar\n"

@@ -117,6 +117,12 @@ static const struct {
     {"InferenceX, agents",
      "{\"scenario_type\": \"agentic-coding\", \"users\": 8, \"output_tput_per_gpu\": 5}",
      "multi-turn conversations"},
+    {"InferenceX, agents since 2026",
+     "{\"scenario_type\": \"agentic-coding\", \"conc\": 8, \"request_metrics\": {}}",
+     "multi-turn conversations"},
+    {"InferenceX, two kinds of accelerators",
+     INFERENCEX(APART "\"prefill_hw\": \"h200\", \"decode_hw\": \"b200\", ", APART_RATES, ""),
+     "prefill on 'h200' and decode on 'b200': a record is of one accelerator"},
     {"InferenceX, latencies in milliseconds",
      "{\"hw\": \"h200\", \"conc\": 64, \"tp\": 8, \"isl\": 1024, \"osl\": 1024, "
      "\"tput_per_gpu\": 780, \"output_tput_per_gpu\": 390, \"mean_e2el\": 21000}",
@@ -130,6 +136,14 @@ static const struct {
      "no 'Tokens per second': not a language model's run"},
     {"MLPerf, another scenario", MLPERF("SingleStream", SERVER_RATES, "VALID"),
      "expected the scenario Server, Interactive or Offline, found 'SingleStream'"},
+    {"MLPerf Endpoints, interrupted",
+     ENDPOINTS("false", "\"n_samples_completed\": 1000", "\"type\": \"max_throughput\"", "null",
+               "426.667", "90"),
+     "the run is not complete"},
+    {"MLPerf Endpoints, an edited rate",
+     ENDPOINTS("true", "\"n_samples_completed\": 1000", "\"type\": \"max_throughput\"", "null",
+               "512", "90"),
+     "contradicts itself: 512 output tokens per second, but 256000 of them in 600 s are 426.667"},
 };
 
 static void test_what_is_refused(void **state) {

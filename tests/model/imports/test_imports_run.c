@@ -49,6 +49,16 @@
   "\n90.00 percentile " name " (ns): " p90 "\n95.00 percentile " name " (ns): " p95                \
   "\n99.00 percentile " name " (ns): " p99 "\n"
 
+#define ENDPOINTS_LATENCY(name, point, mean, p50, p90, p95, p99)                                   \
+  "\"" name "\": {\"avg\": " mean ", \"median\": " p50 ", \"percentiles\": {\"90" point "\": " p90 \
+  ", \"95" point "\": " p95 ", \"99" point "\": " p99 "}}, "
+#define ENDPOINTS_LATENCIES(point)                                                                 \
+  "{\"n_samples_completed\": 1000, \"complete\": true, \"duration_ns\": 500000000000, "            \
+  "\"run_config\": {\"load_pattern\": {\"type\": \"concurrency\", \"target_concurrency\": 64}}, "  \
+  "\"output_sequence_lengths\": {\"total\": 256000}, \"tps\": 512, " WITH(                         \
+      ENDPOINTS_LATENCY, "ttft", point, TTFT_NS) WITH(ENDPOINTS_LATENCY, "tpot", point, TPOT_NS)   \
+      WITH(ENDPOINTS_LATENCY, "latency", point, TOTAL_NS) "\"state\": \"complete\"}"
+
 static const struct {
   const char *name, *text;
   const char *ttft, *tpot, *gap, *end_to_end; // "none": the format does not have it
@@ -138,6 +148,11 @@ static const struct {
              WITH(LOADGEN_LATENCY, "latency", "latency", TOTAL_NS),
      "0.11 0.1 0.2 0.3 0.4 nan", "0.011 0.01 0.02 0.03 0.04 nan", "none",
      "2.2 2.1 3.2 4.3 5.4 nan"},
+    {"MLPerf Endpoints", ENDPOINTS_LATENCIES(""), "0.11 0.1 0.2 0.3 0.4 nan",
+     "0.011 0.01 0.02 0.03 0.04 nan", "none", "2.2 2.1 3.2 4.3 5.4 nan"},
+    {"MLPerf Endpoints, percentiles with a decimal", ENDPOINTS_LATENCIES(".0"),
+     "0.11 0.1 0.2 0.3 0.4 nan", "0.011 0.01 0.02 0.03 0.04 nan", "none",
+     "2.2 2.1 3.2 4.3 5.4 nan"},
 };
 
 static void expect_latency(struct arena *arena, const char *name, const char *which,
@@ -180,9 +195,22 @@ static const struct {
     {"SGLang", SGLANG("total_input", "2800.0"),
      "by -, SGLang 0.5.2, org/Some-8B in - on -, speculation unnamed, -, - to -: 700 in 50 s, 29.5 "
      "in flight, nan J"},
+    {"SGLang behind a router, which names the method of speculation",
+     SGLANG_SERVED("\"inf\"", "total_input", "2800.0", "",
+                   "\"prefill\": [], \"decode\": [{\"version\": \"0.5.9\", "
+                   "\"speculative_algorithm\": \"EAGLE\", \"model_path\": \"org/Some-8B\"}]"),
+     "by -, SGLang 0.5.9, org/Some-8B in - on -, speculation EAGLE, -, - to -: 700 in 50 s, 29.5 "
+     "in flight, nan J"},
+    {"SGLang's client at vLLM's server",
+     SGLANG_SERVED("\"inf\"", "total_input", "2800.0", "", "\"vllm_config\": {}"),
+     "by -, - -, - in - on -, speculation unnamed, -, - to -: 700 in 50 s, 29.5 in flight, nan J"},
     {"trtllm-bench", TRTLLM("2", "\"energy\": {\"total_energy_j\": 35000}, "),
      "by 1.3.0, TensorRT-LLM 1.3.0, org/Some-8B in FP8 on -, speculation -, -, - to -: 1000 in 50 "
      "s, 95.5 in flight, 35000 J"},
+    {"trtllm-bench, which names the machine",
+     TRTLLM("2", "\"machine\": {\"name\": \"NVIDIA H100 80GB HBM3\"}, "),
+     "by 1.3.0, TensorRT-LLM 1.3.0, org/Some-8B in FP8 on NVIDIA H100 80GB HBM3, speculation -, -, "
+     "- to -: 1000 in 50 s, 95.5 in flight, nan J"},
     {"AIPerf, 0.7 s for each of 10 requests/s", AIPERF(AIPERF_UNIT, AIPERF_PHASES),
      "by 0.10.0, - -, - in - on NVIDIA H200, speculation -, 2026-07-03, - to -: 800 in 80 s, 7 in "
      "flight, nan J"},
@@ -204,10 +232,24 @@ static const struct {
     {"llama-bench", "[" LLAMA("load_mode", "0", "128", "512", "32.5") "]",
      "by 6000, llama.cpp 6000, some.gguf in Q8_0 on Some CPU, speculation -, 2026-10-02, "
      "2026-10-02T08:01:42Z to -: 2 in 4 s, nan in flight, nan J"},
+    {"llama-bench on a GPU", LLAMA_ON("\"H100\"", "load_mode", "0", "128", "512", "32.5"),
+     "by 6000, llama.cpp 6000, some.gguf in Q8_0 on H100, speculation -, 2026-10-02, "
+     "2026-10-02T08:01:42Z to -: 2 in 4 s, nan in flight, nan J"},
+    {"llama-bench beside a GPU that has no layer",
+     LLAMA_ON("\"H100\", \"n_gpu_layers\": 0", "load_mode", "0", "128", "512", "32.5"),
+     "by 6000, llama.cpp 6000, some.gguf in Q8_0 on Some CPU, speculation -, 2026-10-02, "
+     "2026-10-02T08:01:42Z to -: 2 in 4 s, nan in flight, nan J"},
+    {"llama-bench without its GPU",
+     LLAMA_ON("\"H100\", \"devices\": \"none\"", "load_mode", "0", "128", "512", "32.5"),
+     "by 6000, llama.cpp 6000, some.gguf in Q8_0 on Some CPU, speculation -, 2026-10-02, "
+     "2026-10-02T08:01:42Z to -: 2 in 4 s, nan in flight, nan J"},
     {"llama-batched-bench", BATCHED("128"),
      "by -, llama.cpp -, - in - on -, speculation -, -, - to -: nan in 2 s, nan in flight, nan J"},
     {"MLPerf", MLPERF("Server", SERVER_RATES, "VALID"),
      "by -, - -, - in - on -, speculation -, -, - to -: nan in nan s, nan in flight, nan J"},
+    {"MLPerf Endpoints, 5 s for each of 1.667 requests/s", ENDPOINTS_CLOSED,
+     "by 6.1.0, - -, - in - on -, speculation -, -, - to -: 1000 in 600 s, 8.33333 in flight, nan "
+     "J"},
 };
 
 static const char *or_none(const char *text) {
@@ -385,7 +427,10 @@ static void test_counts_of_accelerators(void **state) {
       {LLM_D_2("s", "1", "8", "500"), 8, 0, 0},
       {LLM_D_2("s", "2", "8", "500"), 0, 0, 0}, // it does not say whether of one replica or of both
       {LLM_D_2("s", "1", "0", "500"), -1, 0, 0},
+      {LLM_D_2("s", "1", "8, parallelism: {tp: 1, dp_local: 8, workers: 2}", "500"), 16, 0, 0},
+      {LLM_D_2("s", "1", "8, parallelism: {tp: 8, dp_local: 1, workers: 1}", "500"), 8, 0, 0},
       {INFERENCEX(ONE_NODE, ONE_NODE_RATES, ""), 8, 0, 0},
+      {INFERENCEX("\"tp\": 4, \"pcp_size\": 2, ", ONE_NODE_RATES, ""), 8, 0, 0},
       {INFERENCEX(APART, APART_RATES, ""), 12, 4, 8},
       {"{\"accelerator_model_name\": \"NVIDIA H200\", \"accelerators_per_node\": \"8\", "
        "\"number_of_nodes\": 2}",

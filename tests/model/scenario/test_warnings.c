@@ -145,6 +145,7 @@ static void test_uneven_comparisons(void **state) {
   "wacc = 10 %/yr\n[item grant]\nlabel = Grant\noptions = b\nunit = USD\ngroup = capex\n"          \
   "formula = -3e6 USD\n[item fee]\nlabel = Fee\noptions = b\nunit = USD/yr\ngroup = opex\n"        \
   "formula = 1.05e6 USD/yr\n"
+#define LATE  "delivery_delay = 1 week\ndelay_damages = 20 %\n"      // as much as for what is short
 #define SHORT "remedy = 1 %\nguaranteed_throughput = 5000 token/s\n" // 6000 USD each is owed
   static const struct {
     const char *keys, *other, *said, *unsaid; // "": nothing
@@ -163,6 +164,12 @@ static void test_uneven_comparisons(void **state) {
        "20 % of the hardware price, is counted as received: the throughput is "
        "20 % below its guarantee",
        "caps it"},
+      {LATE, RENT("1.1"),
+       "only with what its vendor owes for a delay; without any damages, b does, ", "slow"},
+      {LATE SHORT, RENT("0.95"),
+       "for slow accelerators and a delay; without any remedy or damages, b does, ",
+       "undiscounted"},
+      {LATE, RENT("1.3"), "", "only with"},
       {SHORT, RENT("1.3"), "", "only with"},
       {SHORT, RENT("0.9"), "", "only with"},
       {SHORT "guarantee_tolerance = 20 %\n", RENT("1.1"), "", "remedy"},

@@ -123,6 +123,22 @@ static void test_amd_smi(void **state) {
   expect_error(fixture, "no times", "no column 'timestamp'");
 }
 
+// A GPU in two partitions, and one that is whole.
+static void test_amd_smi_monitor(void **state) {
+  struct fixture *fixture = *state;
+  const struct power_series *series = read_with(fixture,
+                                                "timestamp,gpu,xcp,power_usage,gfx_clk\n"
+                                                "1789515524,0,0,650,2100\n1789515524,0,1,N/A,2100\n"
+                                                "1789515524,1,0,288,120\n"
+                                                "1789515525,0,0,660,2100\n1789515525,0,1,N/A,2100\n"
+                                                "1789515525,1,0,290,120\n",
+                                                &power_read_nothing_said);
+  expect_error(fixture, "amd-smi monitor", "");
+  assert_int_equal(series->count, 2);
+  assert_int_equal(series->tracks[0].count, 2);
+  assert_true(series->tracks[0].power_w[1] == 660 && series->tracks[1].power_w[1] == 290);
+}
+
 // ---- MLPerf
 
 static const char spl[] = "Time,03-04-2024 10:21:51.496,Watts,23.43,Volts,228.37\r\n"
@@ -186,6 +202,24 @@ static const char *result(struct fixture *fixture, const char *name, const char 
                           const char *values) {
   return arena_printf(&fixture->arena, "{\"metric\": {\"__name__\": \"%s\", %s}, \"values\": [%s]}",
                       name, labels, values);
+}
+
+// Without a UUID a device is a host's number; the exporter's label for the host has had two names.
+static void test_dcgm_numbers_of_two_hosts(void **state) {
+  struct fixture *fixture = *state;
+  static const char *const names[] = {"Hostname", "hostname"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const char *results = "";
+    for (int host = 1; host <= 2; host++)
+      results = arena_printf(
+          &fixture->arena, "%s%s%s", results, host > 1 ? ", " : "",
+          result(fixture, "DCGM_FI_DEV_POWER_USAGE",
+                 arena_printf(&fixture->arena, "\"gpu\": \"0\", \"%s\": \"n%d\"", names[i], host),
+                 "[100, \"300\"], [101, \"301\"]"));
+    const struct power_series *series = read_text(fixture, range(fixture, results));
+    expect_error(fixture, names[i], "");
+    assert_int_equal(series->count, 2);
+  }
 }
 
 static void test_dcgm_watts_and_millijoules(void **state) {
@@ -393,9 +427,11 @@ int main(void) {
       FIXTURE_TEST(test_a_uuid_keeps_its_index),
       FIXTURE_TEST(test_the_instant_power_goes_first),
       FIXTURE_TEST(test_amd_smi),
+      FIXTURE_TEST(test_amd_smi_monitor),
       FIXTURE_TEST(test_spl_is_decided_by_the_window),
       FIXTURE_TEST(test_spl_whose_dates_decide),
       FIXTURE_TEST(test_the_window_of_a_log),
+      FIXTURE_TEST(test_dcgm_numbers_of_two_hosts),
       FIXTURE_TEST(test_dcgm_watts_and_millijoules),
       FIXTURE_TEST(test_dcgm_takes_the_label_for_the_index),
       FIXTURE_TEST(test_dcgm_blanks),

@@ -7,7 +7,10 @@
 #include "probe/meters/amd.h"
 #include "probe/meters/kinds.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static enum meter_status open_kind(struct amd_machine *machine, const struct meter_kind *kind,
                                    struct meter *meter, const char *const *devices, size_t count) {
@@ -83,6 +86,49 @@ static void test_generations(void **state) {
     meter_close(&meter);
     amd_end(&machine);
   }
+}
+
+static struct amd_look look_of_version(uint32_t version, bool has_residency) {
+  struct amd_machine machine;
+  struct amd amd;
+  struct amd_look look;
+  amd_start(&machine);
+  machine.amd->version = version;
+  struct fake_accelerator *one = &machine.amd->list[0];
+  one->throttle_bits = UINT64_C(1) << 36;
+  one->xgmi_width = 16;
+  if (has_residency) {
+    one->cycles = 1000;
+    one->power_residency = 50;
+  }
+  assert_int_equal(amd_open(&amd, &amd_smi, &machine.roots, &machine.fixture.arena), METER_OK);
+  assert_int_equal(amd_look(&amd, 0, &look), 0);
+  amd_close(&amd);
+  amd_end(&machine);
+  return look;
+}
+
+// The year 24 is of ROCm 6. Version 27 moved the members of gpu_metrics; where the next has them is
+// not known, and its energy is read alone.
+static void test_versions(void **state) {
+  (void)state;
+  static const uint32_t known[] = {24, 26, 27};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    const struct amd_look look = look_of_version(known[i], true);
+    assert_true(look.has_counter && look.is_momentary && look.has_residency);
+    expect_near(look.watts, 700, 0, "socket power");
+    expect_near(look.core_clock_hz, 2050e6, 1e-12, "core clock");
+    expect_near(look.memory_clock_hz, 1300e6, 1e-12, "memory clock");
+    expect_near(look.core_temperature_c, 66, 0, "junction");
+    expect_near(look.xgmi_width, 16, 0, "lanes");
+    assert_int_equal(look.cycles, 1000);
+    assert_int_equal(look.residency[1], 50);
+    const struct amd_look older = look_of_version(known[i], false);
+    assert_true(older.has_bits && older.throttled[2] && !older.throttled[1]);
+  }
+  const struct amd_look next = look_of_version(28, true);
+  assert_true(next.has_counter && !next.has_residency && !next.has_bits);
+  assert_true(isnan(next.watts) && isnan(next.core_clock_hz) && isnan(next.core_temperature_c));
 }
 
 static void test_disagreement(void **state) {
@@ -336,6 +382,35 @@ static void test_refusals(void **state) {
   }
 }
 
+// ROCM_PATH names ROCm's folder, before any library that the system finds by itself.
+static void test_rocm_path(void **state) {
+  (void)state;
+  static const struct {
+    const char *library, *name;
+    const struct meter_kind *kind;
+  } cases[] = {{"libamd_smi.so", "libamd_smi.so.26", &meter_amdsmi},
+               {"librocm_smi64.so", "librocm_smi64.so.7", &meter_rocmsmi}};
+  for (size_t i = 0; i < 2; i++) {
+    struct amd_machine machine;
+    struct meter meter;
+    amd_start_with(&machine, cases[i].library);
+    const char *real = machine.roots.amdsmi;
+    machine.roots.amdsmi = machine.roots.rocmsmi = NULL;
+    amd_put(&machine, "lib/README", "");
+    assert_int_equal(symlink(real, arena_printf(&machine.fixture.arena, "%s/lib/%s", machine.tree,
+                                                cases[i].name)),
+                     0);
+    setenv("ROCM_PATH", machine.tree, 1);
+    const enum meter_status status = open_kind(&machine, cases[i].kind, &meter, amd_first, 1);
+    unsetenv("ROCM_PATH");
+    if (status != METER_OK)
+      fail_msg("%s", meter.name);
+    expect_fragment(meter.name, ", 1 socket: energy accumulator and current socket power");
+    meter_close(&meter);
+    amd_end(&machine);
+  }
+}
+
 static void test_disappears(void **state) {
   (void)state;
   struct amd_machine machine;
@@ -425,22 +500,15 @@ static void test_fallbacks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_accumulator),
-      cmocka_unit_test(test_generations),
-      cmocka_unit_test(test_disagreement),
-      cmocka_unit_test(test_partitions),
-      cmocka_unit_test(test_silent_partition),
-      cmocka_unit_test(test_two_users),
-      cmocka_unit_test(test_two_sockets),
-      cmocka_unit_test(test_second_dies),
-      cmocka_unit_test(test_second_die_without_first),
-      cmocka_unit_test(test_wrap),
-      cmocka_unit_test(test_without_counter),
-      cmocka_unit_test(test_power_calls),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_disappears),
-      cmocka_unit_test(test_hwmon),
-      cmocka_unit_test(test_fallbacks),
+      cmocka_unit_test(test_accumulator), cmocka_unit_test(test_generations),
+      cmocka_unit_test(test_versions),    cmocka_unit_test(test_disagreement),
+      cmocka_unit_test(test_partitions),  cmocka_unit_test(test_silent_partition),
+      cmocka_unit_test(test_two_users),   cmocka_unit_test(test_two_sockets),
+      cmocka_unit_test(test_second_dies), cmocka_unit_test(test_second_die_without_first),
+      cmocka_unit_test(test_wrap),        cmocka_unit_test(test_without_counter),
+      cmocka_unit_test(test_power_calls), cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_rocm_path),   cmocka_unit_test(test_disappears),
+      cmocka_unit_test(test_hwmon),       cmocka_unit_test(test_fallbacks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

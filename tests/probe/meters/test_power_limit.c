@@ -135,6 +135,11 @@ static void make_mig(struct machine *machine) {
 static void make_cpx(struct machine *machine) {
   machine->amd->compute_partition = "CPX";
 }
+static void make_silent_part(struct machine *machine) {
+  make_cpx(machine);
+  machine->amd->list[machine->amd->count++] =
+      (struct fake_accelerator){.bus = 5, .function = 1, .code = 2};
+}
 static void make_busy(struct machine *machine) {
   machine->nvml->gpus[0].processes = 3;
   machine->amd->processes = 1;
@@ -158,6 +163,7 @@ static const struct trouble troubles[] = {
      "--power-limit 1001: 0000:05:00.0 can be held at 500 to 1000 W"},
     {"MIG", nvidia, 350, make_mig, "is divided (MIG)"},
     {"CPX", amd, 600, make_cpx, "is divided (CPX)"},
+    {"CPX's second", "0000:05:00.1", 600, make_silent_part, "0000:05:00.1 is divided (CPX)"},
     {"used", nvidia, 350, make_busy, "2 other processes use 0000:17:00.0"},
     {"used", amd, 600, make_busy, "1 other process uses 0000:05:00.0"},
     {"no root", nvidia, 350, make_forbidden,

@@ -124,6 +124,54 @@ static void test_counts_others_only(void **state) {
   amd_end(&machine);
 }
 
+// Up to ROCm 6.1.0 it always counts whoever asks: that an idle device is idle is not known.
+static void test_counts_itself(void **state) {
+  (void)state;
+  struct amd_machine machine;
+  struct meter_set set;
+  amd_start_with(&machine, "libamd_smi-counts.so");
+  machine.roots.powercap = machine.roots.events = "/nonexistent";
+  machine.amd->processes = 0;
+  const struct device_users users = device_users_find(&machine.roots, &machine.fixture.arena);
+  const struct decode_backend backend = {.name = "hip"};
+  const struct device device = {&backend, 0, {.pci = "0000:c1:00.0"}};
+  meter_set_open(&set, &device, 1, &machine.roots, &users, &machine.clock, &machine.fixture.arena);
+  assert_string_equal(set.telemetry[0].state.ecc, "enabled");
+  assert_true(isnan(set.telemetry[0].state.other_processes));
+  meter_set_close(&set);
+  amd_end(&machine);
+}
+
+// A partition without readings of its own is watched through its socket's first, which alone has
+// files in sysfs.
+static void test_second_partition(void **state) {
+  (void)state;
+  for (int fails = 0; fails <= 1; fails++) {
+    struct amd_machine machine;
+    struct telemetry telemetry;
+    amd_start(&machine);
+    amd_put_device(&machine, "0000:c1:00.0", "0x1002\n", "amdgpu\n", "power1_cap", "750000000\n");
+    amd_put(&machine, "0000:c1:00.0/vbios_version", "113-M3000100-103\n");
+    machine.amd->count = 3;
+    machine.amd->list[1] = amd_accelerator(0xc1, 1);
+    machine.amd->list[2] = machine.amd->list[0];
+    machine.amd->list[0] = amd_accelerator(0xb1, 0);
+    machine.amd->list[1].core_c = 61;
+    machine.amd->list[1].code = fails ? 2 : 0;
+    telemetry_open(&telemetry, "0000:c1:00.1", &machine.roots, &machine.clock,
+                   &machine.fixture.arena);
+    assert_string_equal(telemetry.name, "amd-smi");
+    assert_string_equal(telemetry.state.vbios, "113-M3000100-103");
+    assert_string_equal(telemetry.state.partition, "SPX, NPS1");
+    expect_near(telemetry.state.power_limit_w, 750, 1e-9, "the socket's");
+    telemetry_look(&telemetry);
+    expect_near(telemetry_sum(&telemetry).core_temperature_c.max, fails ? 66 : 61, 1e-12,
+                "hotspot");
+    telemetry_close(&telemetry);
+    amd_end(&machine);
+  }
+}
+
 // Before MI300 there are bits, whose meanings are in amdgpu_smu.h.
 static void test_throttle_bits(void **state) {
   (void)state;
@@ -189,7 +237,8 @@ static void test_telemetry_of_sysfs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_telemetry),          cmocka_unit_test(test_telemetry_of_several),
-      cmocka_unit_test(test_counts_others_only), cmocka_unit_test(test_throttle_bits),
+      cmocka_unit_test(test_counts_others_only), cmocka_unit_test(test_counts_itself),
+      cmocka_unit_test(test_second_partition),   cmocka_unit_test(test_throttle_bits),
       cmocka_unit_test(test_telemetry_of_sysfs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 // A libamd_smi whose accelerators a test sets through the symbol FAKE_AMD. Each is a socket of its
 // own, like partitions that differ in the function. As in AMD's library, starting it again does
-// nothing and the first shutdown ends it for all (amd_smi.cc of ROCm 5.7 to 6.3).
+// nothing and the first shutdown ends it for all (amd_smi.cc of ROCm 5.7 to 6.3). Compiled with
+// COUNTS_CALLER, it counts the process that asks, as that of ROCm 5.7 to 6.1.0.
 #include "tests/stand_ins/fake/amd.h"
 #include "tests/stand_ins/fake/limits.h"
 
@@ -30,6 +31,11 @@ static int code_of(const struct fake_accelerator *one) {
 int amdsmi_status_code_to_string(int status, const char **text) {
   *text = status == 10 ? "Permission Denied" : status == 31 ? "Device Not found" : "failed";
   return SUCCESS;
+}
+
+int amdsmi_get_lib_version(uint32_t *version) {
+  version[0] = fake_amd_machine.version ? fake_amd_machine.version : 26;
+  return fake_amd_machine.inits ? SUCCESS : NOT_INIT;
 }
 
 int amdsmi_get_socket_handles(uint32_t *count, void **list) {
@@ -63,7 +69,8 @@ int amdsmi_get_energy_count(const struct fake_accelerator *one, uint64_t *count,
 int amdsmi_get_gpu_metrics_info(const struct fake_accelerator *one, unsigned char *metrics) {
   if (one->without_metrics || code_of(one))
     return code_of(one) ? code_of(one) : NOT_SUPPORTED;
-  fill_metrics(one, metrics);
+  fill_metrics(one, fake_amd_machine.version > 26 ? &metrics_of_rocm_10 : &metrics_of_rocm_6,
+               metrics);
   return SUCCESS;
 }
 
@@ -102,7 +109,17 @@ int amdsmi_set_power_cap(struct fake_accelerator *one, uint32_t sensor, uint64_t
   return code_of(one);
 }
 
+#ifdef COUNTS_CALLER
+enum { CALLER = 1 };
+
+int amdsmi_get_gpu_process_info(void) {
+  return NOT_SUPPORTED;
+}
+#else
+enum { CALLER = 0 };
+#endif
+
 int amdsmi_get_gpu_process_list(const struct fake_accelerator *one, uint32_t *count, void *list) {
-  *count = list ? fake_amd_machine.processes : 0;
+  *count = list ? fake_amd_machine.processes + CALLER : 0;
   return code_of(one);
 }

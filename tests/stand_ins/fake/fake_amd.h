@@ -21,7 +21,8 @@ struct fake_accelerator {
 
 struct fake_amd {
   int init_code;
-  int inits; // not yet shut down
+  uint32_t version; // of AMD SMI; 0: 26
+  int inits;        // not yet shut down
   struct fake_accelerator list[8];
   unsigned count;
   const char *compute_partition;

@@ -51,7 +51,7 @@ int rsmi_dev_gpu_metrics_info_get(uint32_t index, unsigned char *metrics) {
   const struct fake_accelerator *one = &fake_amd_machine.list[index];
   if (one->without_metrics || one->code)
     return one->code ? one->code : NOT_SUPPORTED;
-  fill_metrics(one, metrics);
+  fill_metrics(one, &metrics_of_rocm_6, metrics);
   return SUCCESS;
 }
 

@@ -285,7 +285,6 @@ DEVICE uint8_t e4m3_from(float value) {
 // half's exponent and fraction, they have 2^-8 of their value (biases 7 and 15); NaN becomes a
 // number there, but no weight is NaN. The instruction takes either half of a register; a shift
 // beforehand would be one instruction more.
-// more.
 DEVICE uint32_t cuda_e4m3_halves(uint32_t w, int half) {
   uint32_t halves;
 #if __CUDA_ARCH__ >= 890
