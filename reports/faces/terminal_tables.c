@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/texts.h"
+#include "reports/faces/parts.h"
 #include "reports/print/grid.h"
 #include "reports/print/number.h"
 #include "reports/print/style.h"
