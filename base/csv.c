@@ -264,6 +264,28 @@ static void read_line(struct csv_reader *reader) {
     report_quote(reader, line, parsed);
 }
 
+// False after an error: a spreadsheet that writes decimal commas separates columns otherwise.
+static bool check_separator(struct csv_reader *reader) {
+  static const struct {
+    char sign;
+    const char *name;
+  } others[] = {{';', "semicolons"}, {'\t', "tabs"}};
+  const struct source *source = reader->table->source;
+  const size_t length = strcspn(source->text, "\n");
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    const char *found = memchr(source->text, others[i].sign, length);
+    if (!found || memchr(source->text, ',', length))
+      continue;
+    diagnostics_error(
+        reader->diagnostics, place_in(source, reader->next, (size_t)(found - source->text)),
+        "expected columns separated by commas, not %s: save the file with commas, and "
+        "with points for decimals",
+        others[i].name);
+    return false;
+  }
+  return true;
+}
+
 // Without a header the rows cannot be interpreted, so an error in it ends the reading.
 static void read_lines(struct csv_reader *reader) {
   const size_t size = reader->table->source->size;
@@ -295,7 +317,8 @@ struct table *csv_read(const struct source *source, const char *name, struct are
       .next = {.line = 1},
   };
   start_parser(&reader);
-  read_lines(&reader);
+  if (check_separator(&reader))
+    read_lines(&reader);
   csv_free(&reader.parser);
 
   if (diagnostics->errors == errors && table->columns == 0)

@@ -34,8 +34,8 @@ struct table {
 // Limits, beyond which there is an error: bytes of a line without its line end, columns of a table.
 enum { MAX_CSV_LINE = 65536, MAX_CSV_COLUMNS = 256 };
 
-// Reports every error in the text, each with its place: no header, a blank or repeated column name,
-// a row with too few or too many cells, a stray or unclosed quote, an over-long line, a carriage
+// Reports every error in the text, each with its place: no header, one with semicolons or tabs in
+// place of commas, a blank or repeated column name, a row with too few or too many cells, a stray or unclosed quote, an over-long line, a carriage
 // return within a line. Without a readable header the rows are not read. NULL after errors.
 struct table *csv_read(const struct source *source, const char *name, struct arena *arena,
                        struct diagnostics *diagnostics);

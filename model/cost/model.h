@@ -56,7 +56,7 @@ struct declaration {
   struct alternative alternatives[MAX_ALTERNATIVES]; // the first that an option can use counts
 
   // Of inputs only, as described in model_read.h; values in base units.
-  bool required, integer, per_option, in_rent;
+  bool required, integer, property, per_option, in_rent;
   bool typed, mentioned; // only the scenario's text can give it; whether it does
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;
   double default_value, rent_default, min, max;

@@ -200,6 +200,10 @@ static void read_integer(struct model_reader *reader, const struct ini_key *key)
   reader->declaration->integer = is_yes(reader, key);
 }
 
+static void read_property(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->property = is_yes(reader, key);
+}
+
 static void read_in_rent(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->in_rent = is_yes(reader, key);
 }
@@ -339,6 +343,7 @@ static const struct attribute {
     {"max", IN(INPUT), read_max},
     {"required", IN(INPUT), read_required},
     {"integer", IN(INPUT), read_integer},
+    {"property", IN(INPUT), read_property},
     {"in_rent", IN(INPUT), read_in_rent},
     {"rent_default", IN(INPUT), read_rent_default},
     {"scope", IN(INPUT), read_scope},

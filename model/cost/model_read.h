@@ -9,6 +9,7 @@
 //     formula         with needs: how it is computed if it is not given
 //     min, max, above limits, of which `above` is exclusive
 //     integer = yes
+//     property = yes  of the hardware, and no estimate: swings leave it out unless it has a range
 //     choices         metered:1 included:0
 //     scope = option  shown per option even if left at its default
 //     in_rent = yes   does not apply to a rented option: counts as zero there

@@ -178,10 +178,16 @@ static const char *file_name(const struct drafting *drafting) {
 
 // ---- sections
 
+// The first or last that has a published throughput, so that no saving is over a stand-in.
 static const char *baseline(const struct drafting *drafting) {
   const size_t count = drafting->request->accelerator_count;
   const enum draft_question question = drafting->request->question;
   const bool first = question == DRAFT_RENT_OR_OWN || question == DRAFT_OWN_OR_API;
+  for (size_t i = 0; i < count; i++) {
+    const size_t a = first ? i : count - 1 - i;
+    if (drafting->throughputs[a].is_published)
+      return drafting->ids[a];
+  }
   return drafting->ids[first ? 0 : count - 1];
 }
 

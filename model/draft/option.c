@@ -19,15 +19,14 @@
 enum { LISTED_PRICES = 8 };
 
 static const char *price_comment(const struct drafting *drafting, const char *accelerator,
-                                 const char *basis) {
-  struct texts list =
-      draft_price_list(drafting->tables.prices, accelerator, basis, drafting->arena);
-  const size_t count = list.count;
-  if (!count)
-    return "";
-  list.count = count > LISTED_PRICES ? LISTED_PRICES : count;
-  return arena_printf(drafting->arena, "%s. More: pertoken catalog prices --where accelerator=%s",
-                      texts_joined_by(&list, "; ", drafting->arena), accelerator);
+                                 const char *basis, long taken) {
+  size_t count;
+  struct arena *arena = drafting->arena;
+  const struct texts list = draft_price_list(drafting->tables.prices, accelerator, basis, taken,
+                                             LISTED_PRICES, &count, arena);
+  const char *of = list.count < count ? arena_printf(arena, ". Of %zu rows", count) : "";
+  return arena_printf(arena, "%s%s. More: pertoken catalog prices --where accelerator=%s",
+                      texts_joined_by(&list, "; ", arena), of, accelerator);
 }
 
 static const char *throughput_comment(const struct drafting *drafting, size_t i) {
@@ -78,7 +77,7 @@ static void add_price(struct drafting *drafting, struct draft_section *section, 
   const long row = drafting->prices[i], from = drafting->price_lenders[i];
   if (row >= 0 && from < 0) {
     draft_line_add(lines, section, "price", price_id(drafting, i),
-                   arena_printf(arena, "Prices: %s", price_comment(drafting, id, "purchase")));
+                   arena_printf(arena, "Prices: %s", price_comment(drafting, id, "purchase", row)));
     return;
   }
   const double usd =
@@ -205,7 +204,7 @@ int draft_rent_add(struct drafting *drafting, size_t i) {
     draft_line_add(lines, section, terms[t][0],
                    table_cell(drafting->tables.prices, (size_t)row, "id"),
                    arena_printf(drafting->arena, "Rents per accelerator-hour: %s",
-                                price_comment(drafting, id, terms[t][1])));
+                                price_comment(drafting, id, terms[t][1], row)));
   }
   if (found)
     return 0;

@@ -119,11 +119,19 @@ long draft_price_api(const struct table *api_prices, const char *model, struct a
 }
 
 struct texts draft_price_list(const struct table *prices, const char *accelerator,
-                              const char *basis, struct arena *arena) {
+                              const char *basis, long taken, size_t most, size_t *count,
+                              struct arena *arena) {
   struct choosing choosing = rows_of(prices, accelerator, basis, arena);
   struct texts list = {0};
+  size_t at = 0;
   sort_rows(&choosing);
-  for (size_t i = 0; i < choosing.count; i++) {
+  *count = choosing.count;
+  for (size_t i = 0; i < choosing.count; i++)
+    if (taken >= 0 && choosing.rows[i] == (size_t)taken)
+      at = i;
+  const size_t first = at > most / 2 ? at - most / 2 : 0;
+  const size_t last = choosing.count - first < most ? choosing.count : first + most;
+  for (size_t i = last < most ? 0 : last - most; i < last; i++) {
     const size_t row = choosing.rows[i];
     texts_add(&list, arena, "%s: %g USD, %s, %s", table_cell(prices, row, "id"),
               figure_of(&choosing, row), table_cell(prices, row, "as_of"),

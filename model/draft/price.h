@@ -20,8 +20,10 @@ long draft_price_find(const struct table *prices, const char *accelerator, const
 // The same for a provider's token API, by the price of output tokens, in `api_prices`.
 long draft_price_api(const struct table *api_prices, const char *model, struct arena *arena);
 
-// "pr008: 41500 USD, 2026-03, published" for each candidate row.
+// "pr008: 41500 USD, 2026-03, published" for each candidate row by its price, or for `most` around
+// the one taken; *count: of all.
 struct texts draft_price_list(const struct table *prices, const char *accelerator,
-                              const char *basis, struct arena *arena);
+                              const char *basis, long taken, size_t most, size_t *count,
+                              struct arena *arena);
 
 #endif

@@ -282,22 +282,30 @@ static double rental_left(const struct renting *renting) {
                               : 0;
 }
 
-// The cost model's rent is spread evenly over the horizon: its discounted cash, with the rent moved
-// to when it is due.
-static double discounted_cash(const struct renting *renting) {
+// The rent when it is due, discounted.
+static double discounted_rental(const struct renting *renting) {
+  double total = 0;
+  for (int t = 0; t < renting->own->scenario->periods; t++)
+    total +=
+        (rental_in(renting, t) + period_value(&renting->rented, "last", t) * rental_left(renting)) *
+        period_value(&renting->rented, "discount_factor", t);
+  return total;
+}
+
+// What is paid beside it. The cost model's rent is spread evenly over the horizon.
+static double discounted_beside(const struct renting *renting) {
   double total = sum(&renting->rented, "discounted_cash");
-  for (int t = 0; t < renting->own->scenario->periods; t++) {
-    const double left = period_value(&renting->rented, "last", t) * rental_left(renting);
-    total += (rental_in(renting, t) + left - period_value(&renting->rented, "rental_cost", t)) *
+  for (int t = 0; t < renting->own->scenario->periods; t++)
+    total -= period_value(&renting->rented, "rental_cost", t) *
              period_value(&renting->rented, "discount_factor", t);
-  }
   return total;
 }
 
 static void compare_costs(const struct renting *renting, const struct rent_answer *answer) {
   struct rent_cost *cost = renting->cost;
   cost->cost_per_mtok = cost->cost / answer->tokens;
-  cost->levelised = discounted_cash(renting) / sum(renting->own, "discounted_tokens");
+  const double rental = discounted_rental(renting), beside = discounted_beside(renting);
+  cost->levelised = (rental + beside) / sum(renting->own, "discounted_tokens");
   const double share = value(&renting->rented, "prefill_share");
   const double inputs =
       answer->tokens * value(renting->own, "input_tokens") / value(renting->own, "output_tokens");
@@ -306,6 +314,8 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
   cost->saving = cost_saving(answer->tco, cost->cost);
   cost->saving_levelised = cost_saving(answer->levelised, cost->levelised);
   cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
+  cost->break_even_levelised =
+      cost->offer.rate * (sum(renting->own, "discounted_cash") - beside) / rental;
 }
 
 // What is paid within a period, before what the vendor credits.
@@ -398,6 +408,14 @@ static double cost_of_use(const struct fleet *own, const struct rent_answer *ans
   return fabs(use) <= 1e-11 * fabs(costs[2]) ? 0 : use;
 }
 
+// The load up to which the rent rises with the tokens. Beyond it, accelerators rented around the
+// clock serve as many more tokens as owned ones do, for the same rent.
+static double highest_followed(const struct renting *renting, const struct rent_answer *answer) {
+  if (renting->cost->offer.hours == RENT_HOURS_USED)
+    return 1;
+  return is_twin(renting) ? answer->load : renting->own->base_utilization;
+}
+
 static void find_utilization(const struct renting *renting, const struct rent_answer *answer) {
   struct rent_cost *cost = renting->cost;
   cost->break_even_utilization = NAN;
@@ -407,11 +425,13 @@ static void find_utilization(const struct renting *renting, const struct rent_an
         answer->load * (answer->tco - answer->use - cost->beside) / (cost->rental - answer->use);
   else
     search_utilization(renting);
-  const double nearly = 1e-9;
-  const bool inside = cost->break_even_utilization > 0 && cost->break_even_utilization <= 1;
-  cost->owning_always = !inside && gap_at(renting, nearly) <= 0 && gap_at(renting, 1) <= 0;
+  const double nearly = 1e-9, most = highest_followed(renting, answer);
+  const bool inside =
+      cost->break_even_utilization > 0 && cost->break_even_utilization <= most * (1 + nearly);
+  cost->owning_always = !inside && gap_at(renting, nearly) <= 0 && gap_at(renting, most) <= 0;
   cost->owning_never = !inside && !cost->owning_always;
-  if (cost->rental <= answer->use)
+  if (cost->rental <= answer->use ||
+      (cost->owning_never && cost->offer.hours == RENT_AROUND_THE_CLOCK))
     cost->break_even_utilization = NAN;
   set_base(renting->own);
 }

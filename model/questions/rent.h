@@ -20,6 +20,9 @@
 // solution is closed: u = load * (fixed - beside) / (rental - use). Otherwise a root is searched
 // for, and is the mean of the periods, each of which serves as much of its demand as one limit of
 // utilization allows. Beyond the load that a demand allows, the demand is taken to rise.
+// Renting around the clock follows the tokens only up to the planned utilization or, for the same
+// accelerators, the load that they have: beyond it they serve more for the same rent, as owned ones
+// do, and a break-even there is none.
 // Break-even month: the first one at which the cash paid for owning (capex at once, operation
 // evenly within a period, nothing credited) is no more than that paid for renting. Rent is paid at
 // its rate, month by month, or on demand with the tokens; the part of a term beyond the horizon is
@@ -43,11 +46,12 @@ struct rent_cost {
   double cost_per_mtok, levelised; // USD per token
   double per_input, per_output; // USD per token, adding up to the cost; NAN without prefill rates
   double saving, saving_levelised;  // of owning: cost_saving
-  double break_even_utilization;    // the mean; above 1: never; 0 or less: always; NAN: no crossing
+  double break_even_utilization;    // the mean; above 1: never; 0 or less: always; NAN: none
   bool owning_always, owning_never; // the cheaper one at every utilization
   bool is_closed;                   // whether the utilization follows from the formula above
   double break_even_month;          // h; NAN: not within the horizon
   double break_even_rate;           // USD/h at which both cost the same
+  double break_even_levelised;      // the same, discounted
 };
 
 struct rent_answer {

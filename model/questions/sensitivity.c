@@ -185,6 +185,8 @@ const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const
     struct swing swing = {.target = all[i], .name = target_name(scenario, all[i], arena)};
     swing.base = target_value(scenario, all[i]);
     const struct range *range = range_of(scenario, all[i]);
+    if (!range && target_input(scenario, all[i])->property)
+      continue;
     if (!range && swing.base == 0) {
       still[sensitivity->still_count++] = swing.name;
       continue;

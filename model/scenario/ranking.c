@@ -360,6 +360,20 @@ static bool is_before(const struct scenario *scenario, const struct ranking *ran
                             option_value(scenario, &scenario->options[b], cost, 0)) < 0;
 }
 
+bool ranking_is_alternative(const struct ranking *ranking, size_t option, size_t other) {
+  return other != option && ranking->options[option].compared && ranking->options[other].compared;
+}
+
+int ranking_alternative(const struct scenario *scenario, const struct ranking *ranking,
+                        size_t option) {
+  int best = -1;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (ranking_is_alternative(ranking, option, o) &&
+        (best < 0 || is_before(scenario, ranking, o, (size_t)best)))
+      best = (int)o;
+  return best;
+}
+
 size_t ranking_contender(const struct scenario *scenario) {
   struct arena scratch = {NULL};
   const struct ranking *ranking = ranking_of(scenario, &scratch);

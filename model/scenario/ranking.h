@@ -124,6 +124,14 @@ const char *ranking_asked(const struct scenario *scenario);
 // compared with.
 bool ranking_names(const struct scenario *scenario, const struct ranking *ranking, size_t option);
 
+// Whether a buyer who turns an option down may take `other`: both can be compared.
+bool ranking_is_alternative(const struct ranking *ranking, size_t option, size_t other);
+
+// The cheapest of an option's alternatives that are ranked or, if none is, of all: the first of
+// equals; -1 without any.
+int ranking_alternative(const struct scenario *scenario, const struct ranking *ranking,
+                        size_t option);
+
 // The option whose saving is looked into if none is named: the cheapest of those that are ranked
 // other than the baseline, the first of equals; if none is ranked, of those that are compared, then
 // of all. With a single option, that one.

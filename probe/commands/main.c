@@ -31,8 +31,7 @@ static const struct command {
 } commands[] = {
     {"list", "Show the devices, their memory, and which energy meters work", probe_list},
     {"run", "Measure how fast a model decodes here, and how much power it takes", probe_run},
-    {"fleet", "Measure every node of a fleet, started on each node by Slurm or Open MPI",
-     probe_fleet},
+    {"fleet", "Measure every node of a fleet, started on each by Slurm or Open MPI", probe_fleet},
     {"serving", "Measure what a running inference server delivers at every load", probe_serving},
     {"meter", "Log this host's power, for a server that another host measures", probe_meter},
     {"check", "Measure a record's results again", probe_check},
@@ -46,7 +45,8 @@ static void print_commands(FILE *out) {
         out);
   for (size_t i = 0; i < COMMANDS; i++)
     fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
-  fputs("\nExample: pertoken probe run --model tinyllama-1.1b --precision bf16,int8 -o records\n"
+  fputs("\nExample:\n"
+        "  pertoken probe run --model tinyllama-1.1b --precision bf16,int8 -o records\n\n"
         "'pertoken probe COMMAND --help' shows a command's options and an example,\n"
         "'pertoken-probe --version' the version.\n",
         out);

@@ -32,10 +32,11 @@ struct answer answer_claims(const struct recomputed *rows, size_t count, struct 
   }
   answer.sentence =
       arena_printf(arena,
-                   "Of %zu claims, %zu hold, %zu do not, %zu depend on the reading and %zu cannot "
-                   "be recomputed; %zu disagree with the table's own verdict.",
+                   "Of %zu claims, %zu hold, %zu do not, %zu depend%s on the reading and %zu "
+                   "cannot be recomputed; %zu disagree%s with the table's own verdict.",
                    count, counts[RECOMPUTE_HOLDS], counts[RECOMPUTE_FAILS],
-                   counts[RECOMPUTE_DEPENDS], counts[RECOMPUTE_CANNOT], disagreements);
+                   counts[RECOMPUTE_DEPENDS], counts[RECOMPUTE_DEPENDS] == 1 ? "s" : "",
+                   counts[RECOMPUTE_CANNOT], disagreements, disagreements == 1 ? "s" : "");
   answer.no = disagreements > 0;
   return answer;
 }

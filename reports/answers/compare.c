@@ -105,6 +105,15 @@ static void leave_out_rented(const struct comparing *comparing, struct answer_ce
       cells[1 + o] = cell_absent(NULL);
 }
 
+// A rent that an option does not pay is a default of zero, and no price.
+static void leave_out_unstated(const struct comparing *comparing, struct answer_cell *cells,
+                               int declaration) {
+  for (size_t o = 0; o < comparing->scenario->option_count; o++)
+    if (cells[1 + o].value == 0 &&
+        !option_item_grade(comparing->scenario, option_at(comparing, o), declaration))
+      cells[1 + o] = cell_absent(NULL);
+}
+
 static void add_facts(const struct comparing *comparing, struct answer_table *table) {
   for (size_t i = 0; i < FACTS; i++) {
     const int declaration = model_find(comparing->scenario->model, facts[i].item);
@@ -115,8 +124,10 @@ static void add_facts(const struct comparing *comparing, struct answer_table *ta
                  (struct answer_row){.brief = facts[i].brief, .weight = facts[i].weight});
     if (!strcmp(facts[i].item, "net_price"))
       leave_out_rented(comparing, cells);
-    if (facts[i].graded)
+    if (facts[i].graded) {
+      leave_out_unstated(comparing, cells, declaration);
       add_grades(comparing, table, declaration);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include "model/questions/rent.h"
 #include "model/questions/rent_offers.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/warnings.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/verdict.h"
@@ -290,12 +291,42 @@ static void add_break_evens(const struct writing *writing, struct answer *answer
                cell_live(cost->break_even_rate, below_formula(writing, cost, r)));
   }
   table->note =
-      "From load: the mean utilization over the horizon above which the owned fleet costs "
-      "less, if renting follows the tokens; above 100 % means never, 0 or less always. After: the "
-      "month "
-      "in which cash paid for owning falls below that for renting, without credits; a "
-      "term that extends beyond the horizon is paid in full at the horizon. Renting "
-      "below: the rate below which renting costs less.";
+      "From load: the mean utilization over the horizon above which the owned fleet costs less, if "
+      "no more is rented than the tokens need at the planned utilization; above 100 % means never, "
+      "0 or less always. What is rented around the clock costs no more when it is used more: if it "
+      "costs less than owning as planned, it does at every higher load. After: the month in which "
+      "cash paid for owning falls below that for renting, without credits; a term that extends "
+      "beyond the horizon is paid in full at the horizon. Renting below: the rate below which "
+      "renting costs less.";
+}
+
+static double wacc_of(const struct writing *writing) {
+  const double wacc = own_value(writing, "wacc");
+  return isnan(wacc) ? 0 : wacc;
+}
+
+// What the time of the payments changes: owning is paid for first, a rent as it is used.
+static void add_levelised(const struct writing *writing, struct answer *answer) {
+  struct arena *arena = writing->arena;
+  const struct rent_answer *rent = writing->answer;
+  const char *own = writing->own, *label = label_brief(own, writing->own_label);
+  if (!(wacc_of(writing) > 0))
+    return;
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "levelised",
+      arena_printf(arena, "Discounted at %s",
+                   quantity_words(wacc_of(writing), unit_known("%/yr", arena), 3, arena)),
+      {"offer", "Offer", NULL}, {"levelised_cost_per_mtok", "Levelized", "USD/Mtok"},
+      {"saving_levelised", "Owning saves", "%"}, {"break_even_rate", "Renting below", "USD/gpu/h"});
+  ANSWER_ROW(table,
+             ((struct answer_cell){.text = arena_printf(arena, "owning %s", own),
+                                   .shown = arena_printf(arena, "owning %s", label)}),
+             own_cell(writing, "levelised_cost_per_mtok"), cell_nothing(), cell_nothing());
+  for (size_t i = 0; i < rent->count; i++)
+    ANSWER_ROW(table, offer_cell(writing, &rent->costs[i].offer),
+               cell_value(rent->costs[i].levelised), cell_value(rent->costs[i].saving_levelised),
+               cell_value(rent->costs[i].break_even_levelised));
+  table->note = "Levelized: the present value of the payments over that of the tokens.";
 }
 
 static void add_sources(const struct writing *writing, struct answer *answer) {
@@ -317,6 +348,14 @@ static const struct rent_cost *cheapest(const struct rent_answer *answer) {
   const struct rent_cost *best = &answer->costs[0];
   for (size_t i = 1; i < answer->count; i++)
     if (!answer->costs[i].offer.hypothetical && answer->costs[i].cost < best->cost)
+      best = &answer->costs[i];
+  return best;
+}
+
+static const struct rent_cost *cheapest_levelised(const struct rent_answer *answer) {
+  const struct rent_cost *best = &answer->costs[0];
+  for (size_t i = 1; i < answer->count; i++)
+    if (!answer->costs[i].offer.hypothetical && answer->costs[i].levelised < best->levelised)
       best = &answer->costs[i];
   return best;
 }
@@ -355,11 +394,31 @@ static const char *verdict_words(const struct writing *writing, const struct ren
                                          percent_words(1 - 1 / (1 - best->saving), arena), own);
 }
 
+// " Discounted at 12 %/yr, the cheapest rent (on demand, 3 USD/gpu/h) costs 3.1 % less than
+// owning.", where the discount rate turns the verdict.
+static const char *turned_text(const struct writing *writing) {
+  const struct rent_answer *answer = writing->answer;
+  const struct rent_cost *best = cheapest_levelised(answer);
+  struct arena *arena = writing->arena;
+  const bool owns = answer->tco < cheapest(answer)->cost,
+             then = answer->levelised < best->levelised;
+  if (owns == then || isnan(best->saving_levelised) || are_near(answer->levelised, best->levelised))
+    return "";
+  const double saving =
+      then ? best->saving_levelised : cost_saving(best->levelised, answer->levelised);
+  return arena_printf(arena, " Discounted at %s, %s costs %s less than %s.",
+                      quantity_words(wacc_of(writing), unit_known("%/yr", arena), 3, arena),
+                      then ? writing->own_label
+                           : arena_printf(arena, "the cheapest rent (%s, %s)",
+                                          offer_words(writing, &best->offer), best->offer.typed),
+                      percent_words(saving, arena), then ? "that rent" : "owning");
+}
+
 static const char *answer_text(const struct writing *writing) {
   const struct rent_cost *best = cheapest(writing->answer);
-  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.",
+  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.%s",
                       verdict_words(writing, best), pays_text(writing, best),
-                      cash_text(writing, best));
+                      cash_text(writing, best), turned_text(writing));
 }
 
 // A commitment pays above the utilization at which paying for the hours used would cost the same.
@@ -434,12 +493,19 @@ static void add_warnings(const struct writing *writing, struct answer *answer) {
   date_parse(writing->scenario->date, &today);
   for (size_t i = 0; i < rent->count; i++) {
     const struct rent_offer *offer = &rent->costs[i].offer;
+    const double used =
+        rent->costs[i].paid / (rent->costs[i].accelerators * own_value(writing, "horizon"));
     if (date_parse(offer->date, &of) && date_is_stale(of, today))
       answer_warn(answer, "the rate of '%s' is stale: it dates from %s, over 12 months before %s",
                   offer_words(writing, offer), offer->date, writing->scenario->date);
     if (date_parse_first(offer->date, &of) && date_is_ahead(of, today))
       answer_warn(answer, "the rate of '%s' is dated ahead: it dates from %s, after %s",
                   offer_words(writing, offer), offer->date, writing->scenario->date);
+    if (offer->hours == RENT_HOURS_USED && !offer->hypothetical && used < HARDLY_USED)
+      answer_warn(answer,
+                  "'%s' is paid for %s of the hours: that takes accelerators which start and stop "
+                  "with every request",
+                  offer_words(writing, offer), percent_words(used, writing->arena));
     if (offer->term > 0 && !are_near(rent->costs[i].paid, rent->hours) && offer->option < 0)
       answer_warn(answer, "'%s' is paid for whole terms, which extend beyond the horizon",
                   offer_words(writing, offer));
@@ -461,6 +527,7 @@ static struct answer answer_one(const struct scenario *scenario, const struct re
   answer.sentence = answer_text(&writing);
   add_costs(&writing, &answer);
   add_break_evens(&writing, &answer);
+  add_levelised(&writing, &answer);
   add_sources(&writing, &answer);
   add_reasons(&writing, &answer);
   add_aside(&writing, &answer);

@@ -1,8 +1,10 @@
 #include "reports/answers/sensitivity.h"
 
 #include "base/texts.h"
+#include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
 #include "reports/answers/compare_notes.h"
@@ -215,6 +217,27 @@ static struct answer_table costs_table(const struct sensitivity *sensitivity,
   return table;
 }
 
+static bool is_swung(const struct sensitivity *sensitivity, int declaration) {
+  for (size_t i = 0; i < sensitivity->count; i++)
+    if (sensitivity->swings[i].target.declaration == declaration)
+      return true;
+  return false;
+}
+
+// The properties of the hardware that some option has, and that have no range.
+static const char *properties_of(const struct sensitivity *sensitivity, struct arena *arena) {
+  const struct scenario *scenario = sensitivity->scenario;
+  const char *names = "";
+  for (int d = 0; d < scenario->model->count; d++) {
+    bool stated = false;
+    for (size_t o = 0; o < scenario->option_count; o++)
+      stated |= scenario->options[o].graph->state[d] == GRAPH_INPUT;
+    if (stated && scenario->model->declarations[d].property && !is_swung(sensitivity, d))
+      names = joined(names, scenario->model->declarations[d].name, arena);
+  }
+  return names;
+}
+
 // What the table leaves out, and what its mark means.
 static void add_notes(struct answer *answer, const struct sensitivity *sensitivity,
                       struct arena *arena) {
@@ -242,6 +265,9 @@ static void add_notes(struct answer *answer, const struct sensitivity *sensitivi
     if (scenario->finds[d])
       answer_note(answer, "Not swung: ", "%s, as %s", scenario->model->declarations[d].name,
                   scenario_why_fixed(scenario, d, arena));
+  const char *properties = properties_of(sensitivity, arena);
+  if (*properties)
+    answer_note(answer, "Not swung: ", "%s, a property of the hardware", properties);
   if (sensitivity->aside)
     answer_note(answer,
                 "Not examined: ", "%zu inputs of other options, which do not affect this result",

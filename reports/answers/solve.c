@@ -6,6 +6,7 @@
 #include "model/cost/units.h"
 #include "model/questions/solve_search.h"
 #include "model/scenario/option.h"
+#include "model/scenario/ranking.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
@@ -93,26 +94,25 @@ static const char *gap_text(const struct solving *solving, double gap) {
                       reference_text(solving));
 }
 
-// "now, at 22,000 USD/gpu, it costs 14.3 % less than h200": compared with the baseline; for the
-// baseline itself, with what the search compares with. If that is an amount, "it costs 0.1498
-// USD/Mtok, 14.3 % less than h200".
+// "now, at 22,000 USD/gpu, it costs 14.3 % less than h200", which it is to match. If that is an
+// amount, "it costs 0.1498 USD/Mtok, 14.3 % less than h200", the baseline; the baseline itself is
+// compared with the amount.
 static const char *now_text(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   const struct scenario *scenario = solved->scenario;
   const struct option *baseline = &scenario->options[scenario->baseline];
   const double cost = option_value(scenario, &scenario->options[solved->option], solved->item, 0);
-  const char *against =
+  const char *at = input_text(solving, solved->base);
+  if (solved->matches)
+    return arena_printf(solving->arena, "now, at %s, it costs %s", at,
+                        gap_text(solving, solved->gap_base));
+  return arena_printf(
+      solving->arena, "now, at %s, it costs %s, %s", at,
+      quantity_words(cost, solving->cost_unit, SHOWN_DIGITS, solving->arena),
       solved->option == scenario->baseline
           ? gap_text(solving, solved->gap_base)
           : against_text(solving, cost / option_value(scenario, baseline, solved->item, 0) - 1,
-                         baseline->label);
-  const char *amount =
-      solved->matches
-          ? ""
-          : arena_printf(solving->arena, "%s, ",
-                         quantity_words(cost, solving->cost_unit, SHOWN_DIGITS, solving->arena));
-  return arena_printf(solving->arena, "now, at %s, it costs %s%s",
-                      input_text(solving, solved->base), amount, against);
+                         baseline->label));
 }
 
 // The lower end of the search: if the input may not be 0, for example, the smallest value above it.
@@ -230,6 +230,27 @@ static void add_gaps(const struct solving *solving, struct answer *answer) {
     answer_note(answer, "", "at %s it costs %s", input_text(solving, solved->high),
                 gap_text(solving, solved->gap_high));
   }
+}
+
+// A third option that costs less than the one to match, whatever the input: no price is worth
+// paying because another option costs as much.
+static void add_cheaper(const struct solving *solving, struct answer *answer) {
+  const struct solve_answer *solved = solving->solved;
+  const struct scenario *scenario = solved->scenario;
+  const struct ranking *ranking = ranking_of(scenario, solving->arena);
+  const int third = ranking_alternative(scenario, ranking, solved->option);
+  if (!solved->matches || !solved->count || third < 0 || !ranking->options[third].ranked ||
+      target_moves(scenario, solved->target, solved->match) ||
+      target_moves(scenario, solved->target, (size_t)third))
+    return;
+  const struct option *option = &scenario->options[third];
+  const double cost = option_value(scenario, option, solved->item, 0),
+               wanted = option_value(scenario, &scenario->options[solved->match], solved->item, 0) *
+                        (1 - solved->saving);
+  if (cost < wanted)
+    answer_note(answer, "Note: ", "%s then still costs less, %s: --match %s finds the value for it",
+                option->label,
+                quantity_words(cost, solving->cost_unit, SHOWN_DIGITS, solving->arena), option->id);
 }
 
 // The draws without a value, and those with several.
@@ -394,6 +415,7 @@ struct answer solve_answer_of(const struct solve_answer *solved, const struct so
   answer.schema = 1;
   answer_push(&answer, values_table(&solving));
   add_gaps(&solving, &answer);
+  add_cheaper(&solving, &answer);
   standing_notes(&answer, solved->scenario, solved->option,
                  solved->matches ? solved->match : solved->option, arena);
   if (spread)

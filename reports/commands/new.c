@@ -87,7 +87,14 @@ static int read_request(struct run *run, struct catalog *catalog, struct draft_r
                      "pertoken new mi355x b200 --model llama-3.1-405b --count 640");
 }
 
-static void print_notes(const struct run *run, const struct draft *draft, const char *path) {
+// The command that answers the question, where that is not compare.
+static const struct {
+  const char *command, *does;
+} next_commands[DRAFT_QUESTIONS] = {[DRAFT_RENT_OR_OWN] = {"rent", "compares owning with renting"},
+                                    [DRAFT_PROPOSALS] = {"plan", "says what to buy, and when"}};
+
+static void print_notes(const struct run *run, const struct draft *draft,
+                        enum draft_question question, const char *path) {
   if (run->options.quiet)
     return;
   for (size_t i = 0; i < draft->notes.count; i++)
@@ -102,6 +109,11 @@ static void print_notes(const struct run *run, const struct draft *draft, const 
             : "their stand-ins are guesses that the comparison depends on: replace them before you "
               "decide");
   run_print_note(run, "wrote ", path);
+  if (next_commands[question].command)
+    run_print_note(run, "",
+                   arena_printf(run->arena, "next: 'pertoken %s %s' %s",
+                                next_commands[question].command, path,
+                                next_commands[question].does));
 }
 
 // Reads the draft before it is written, so that an invalid --set is reported and no file is left.
@@ -135,6 +147,6 @@ int command_new(struct run *run) {
   if (!scenario || interval_simulate(scenario, &simulation, run->arena, run->diagnostics) ||
       output_write_new(path, draft.text, run->diagnostics))
     return -1;
-  print_notes(run, &draft, path);
+  print_notes(run, &draft, request.question, path);
   return run_print_answer(run, scenario, compare_answer(scenario, simulation, run->arena));
 }

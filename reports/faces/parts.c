@@ -290,9 +290,13 @@ const char *quantity_words(double value, const struct unit *unit, int digits, st
 }
 
 const char *percent_words(double share, struct arena *arena) {
-  const double percent = 100 * share;
+  enum { DIGITS = 3, MOST_DIGITS = 6 };
+  const double percent = 100 * share, lack = 100 - fabs(percent);
+  int digits = DIGITS;
+  while (lack > 1e-9 && lack <= 0.5 * pow(10, DIGITS - 1 - digits) && digits < MOST_DIGITS)
+    digits++;
   return arena_printf(arena, "%s %%",
-                      fabs(percent) < 1000 ? number_significant(percent, 3, arena)
+                      fabs(percent) < 1000 ? number_significant(percent, digits, arena)
                                            : number_fixed(percent, 0, arena));
 }
 

@@ -178,7 +178,7 @@ const struct unit *unit_known(const char *text, struct arena *arena);
 // "18,920 USD/gpu": a base-unit value in its unit, with that many significant digits.
 const char *quantity_words(double value, const struct unit *unit, int digits, struct arena *arena);
 
-// "14.3 %": a share, with three significant digits.
+// "14.3 %": a share, with three significant digits, or as many more as tell it from 100 %.
 const char *percent_words(double share, struct arena *arena);
 
 // "1,234,567 USD"; the unit is the report's currency.

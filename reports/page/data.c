@@ -164,6 +164,7 @@ static json_t *item_of(const struct scenario *scenario, const struct declaration
   if (declaration->kind != DECLARATION_INPUT)
     return item;
   json_object_set_new(item, "integer", json_boolean(declaration->integer));
+  json_object_set_new(item, "property", json_boolean(declaration->property));
   json_object_set_new(item, "choices", choices_of(declaration));
   put_text(item, "key", key_of(model, declaration));
   const int d = (int)(declaration - model->declarations);

@@ -163,7 +163,7 @@ function swing_of(state, inputs, target) {
     return target.swing;
   const value = inputs[target.moves[0]][target.input];
   const item = items.get(target.input);
-  if (value === 0 || item.choices.length)
+  if (value === 0 || item.choices.length || item.property)
     return null;
   const reach = SHARE * Math.abs(value);
   const ends = [-1, 1].map((sign) => {

@@ -77,7 +77,8 @@ function verdict_text({ cheapest, against, saving, why_none }) {
   const least = `${ids} ${cheapest.length > 1 ? 'cost' : 'costs'} least per output token`;
   if (Number.isNaN(saving))
     return `${least}, less than nothing`;
-  const less = saving < 0.0005 ? 'less than 0.1 %' : percent(saving);
+  const less = saving < 0.0005 ? 'less than 0.1 %'
+    : saving >= 0.9995 && saving < 1 ? 'over 99.9 %' : percent(saving);
   return `${least}, ${less} less than ${data.options[against].label}`;
 }
 

@@ -25,10 +25,12 @@ static const char *cheapest_ids(const struct scenario *scenario, const struct ra
   return ids;
 }
 
-static const char *percent_text(double saving, struct arena *arena) {
-  return saving < VERDICT_LEAST_SAVING
-             ? VERDICT_LITTLE
-             : arena_printf(arena, "%s %%", number_fixed(100 * saving, 1, arena));
+const char *verdict_percent(double saving, struct arena *arena) {
+  if (saving < VERDICT_LEAST_SAVING)
+    return VERDICT_LITTLE;
+  if (saving >= VERDICT_MOST_SAVING && saving < 1)
+    return VERDICT_MUCH;
+  return arena_printf(arena, "%s %%", number_fixed(100 * saving, 1, arena));
 }
 
 enum { COST_DIGITS = 4 };
@@ -56,7 +58,7 @@ static const char *base_text(const struct scenario *scenario, const struct ranki
   if (isnan(ranking->saving))
     return arena_printf(arena, "%s %s per output token, " VERDICT_NEGATIVE, ids, verb);
   return arena_printf(arena, "%s %s per output token, %s less than %s", ids, verb,
-                      percent_text(ranking->saving, arena),
+                      verdict_percent(ranking->saving, arena),
                       scenario->options[ranking->against].label);
 }
 

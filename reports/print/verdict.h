@@ -16,12 +16,19 @@
 const char *verdict_text(const struct scenario *scenario, const struct ranking *ranking,
                          const struct simulation *simulation, struct arena *arena);
 
+// "14.3 %": a saving as the sentence shows it.
+const char *verdict_percent(double saving, struct arena *arena);
+
 // " at the base values", if the numbers shown are those and the inputs have ranges.
 #define VERDICT_BASE " at the base values"
 
 // A smaller saving is shown as "less than 0.1 %", not "0.0 %": it is not a tie.
 #define VERDICT_LEAST_SAVING 0.0005
 #define VERDICT_LITTLE       "less than 0.1 %"
+
+// A larger one is shown as "over 99.9 %", not "100.0 %": it is not free.
+#define VERDICT_MOST_SAVING 0.9995
+#define VERDICT_MUCH        "over 99.9 %"
 
 // Instead of a share, of what costs less than nothing.
 #define VERDICT_NEGATIVE "less than nothing"

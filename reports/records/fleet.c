@@ -459,7 +459,7 @@ struct answer fleet_answer(const struct fleet *fleet, double margin, struct aren
   add_spread(&telling);
   const struct outliers outliers = add_outliers(&telling);
   add_places(&telling);
-  const size_t settings = add_settings(&telling);
+  const size_t settings = fleet_settings_add(fleet, &answer, arena);
   add_values(&telling);
   add_missing(&telling);
   answer.sentence = sentence_of(&telling, &outliers, settings);

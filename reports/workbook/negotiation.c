@@ -1,7 +1,7 @@
 // Negotiation: what each side would have to concede, or may ask, for its option's cost per token to
 // match the other's, and to be 5 and 10 % below it, live. Costs are linear in the price, so the
-// price follows from the cost at a price of zero. An option's other side is the baseline; the
-// baseline's is the cheapest of the others.
+// price follows from the cost at a price of zero. An option's other side is its cheapest
+// alternative: no buyer pays more because a more expensive one costs as much.
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/chance/draw.h"
@@ -52,22 +52,9 @@ static int cost_item(const struct book *book) {
   return model_find(book->scenario->model, "cost_per_mtok");
 }
 
-static double cost_of(const struct book *book, size_t option) {
-  return option_value(book->scenario, &book->scenario->options[option], cost_item(book), 0);
-}
-
-// The option on the other side of an option's negotiation; -1 if their costs cannot be compared.
+// The option on the other side of an option's negotiation; -1 if there is none.
 static int rival_of(const struct book *book, size_t option) {
-  const struct standing *standings = book->sheets->ranking->options;
-  const size_t baseline = book->scenario->baseline;
-  int rival = -1;
-  if (option != baseline)
-    return standings[option].compared ? (int)baseline : -1;
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    if (o != baseline && standings[o].compared &&
-        (rival < 0 || cost_of(book, o) < cost_of(book, (size_t)rival)))
-      rival = (int)o;
-  return rival;
+  return ranking_alternative(book->scenario, book->sheets->ranking, option);
 }
 
 int negotiated_price(const struct book *book, const struct option *option) {
@@ -125,7 +112,7 @@ int negotiation_plan(struct book *book) {
 
 struct deal {
   const struct option_sheet *option, *rival;
-  const char *rival_words;           // "B200, 64 GPUs", or "the cheapest of the others"
+  const char *rival_words;           // "B200, 64 GPUs", or "the cheapest alternative"
   const char *rival_cost;            // a formula: its cost, or the lowest of theirs
   int price, discount;               // declarations; discount is -1 for a rent or a list by year
   double cost, other, paid;          // as in cells: its own cost, the rival's, the price paid
@@ -133,27 +120,12 @@ struct deal {
   const struct solve_spread *spread; // over the price at the rival's cost; NULL without ranges
 };
 
-// The baseline's rival is whichever of the others is the cheapest, also after inputs have been
-// overwritten.
-static void name_rival(const struct book *book, struct deal *deal) {
-  const struct scenario *scenario = book->scenario;
-  struct arena *arena = book->arena;
-  const char *costs = NULL;
-  size_t count = 0;
-  deal->rival_words = deal->rival->option->label;
-  deal->rival_cost = option_name_used(deal->rival, cost_item(book));
-  if (deal->option->option != &scenario->options[scenario->baseline])
-    return;
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (o != scenario->baseline && book->sheets->ranking->options[o].compared) {
-      const char *cost = option_name_used(&book->sheets->options[o], cost_item(book));
-      costs = costs ? arena_printf(arena, "%s,%s", costs, cost) : cost;
-      count++;
-    }
-  if (count > 1) {
-    deal->rival_words = "the cheapest alternative";
-    deal->rival_cost = arena_printf(arena, "MIN(%s)", costs);
-  }
+// Whichever alternative is the cheapest, also after inputs have been overwritten.
+static void name_rival(const struct book *book, struct deal *deal, size_t option) {
+  const int row = book->sheets->rows.alternative;
+  deal->rival_words = row ? "the cheapest alternative" : deal->rival->option->label;
+  deal->rival_cost = row ? cell_on(book, SHEET_OUTPUTS, row, COLUMN_VALUE + (int)option)
+                         : option_name_used(deal->rival, cost_item(book));
 }
 
 static struct deal deal_of(struct book *book, size_t o) {
@@ -170,7 +142,7 @@ static struct deal deal_of(struct book *book, size_t o) {
   deal.cost = shown_value(book, deal.option, cost_item(book), 0);
   deal.other = shown_value(book, deal.rival, cost_item(book), 0);
   deal.paid = shown_value(book, deal.option, deal.price, 0);
-  name_rival(book, &deal);
+  name_rival(book, &deal, o);
   return deal;
 }
 

@@ -229,6 +229,40 @@ static void write_ranked_costs(struct book *book, struct verdict *verdict) {
   verdict->costs = outputs_all_options(book, row);
 }
 
+// "$D$11:$E$11,$G$11:$G$11": of a row, the columns of an option's alternatives.
+static const char *of_alternatives(const struct book *book, int row, size_t option) {
+  const struct ranking *ranking = book->sheets->ranking;
+  const size_t count = book->scenario->option_count;
+  const char *cells = "";
+  for (size_t from = 0, to; from < count; from = to + 1) {
+    to = from;
+    if (!ranking_is_alternative(ranking, option, from))
+      continue;
+    while (to + 1 < count && ranking_is_alternative(ranking, option, to + 1))
+      to++;
+    cells = arena_printf(book->arena, "%s%s%s:%s", cells, *cells ? "," : "",
+                         cell_fixed(book, row, outputs_option_column(from)),
+                         cell_fixed(book, row, outputs_option_column(to)));
+  }
+  return cells;
+}
+
+// What the cheapest alternative to each option costs: of the ranked ones, if there are any.
+static void write_alternatives(struct book *book, const struct verdict *verdict) {
+  const struct unit *unit = outputs_unit(book, "cost_per_mtok");
+  const int row = book->sheets->rows.alternative = outputs_labels(
+      book, "Cost per token of the cheapest alternative", "alternative_cost", unit->text);
+  for (size_t o = 0; o < book->scenario->option_count; o++) {
+    const int rival = ranking_alternative(book->scenario, book->sheets->ranking, o);
+    const char *ranked = of_alternatives(book, verdict->costs_row, o);
+    if (rival >= 0)
+      put_formula(book, row, outputs_option_column(o),
+                  outputs_value(book, (size_t)rival, "cost_per_mtok", 0), CELL_FORMULA, unit,
+                  "=IF(COUNT(%s)>0,MIN(%s),MIN(%s))", ranked, ranked,
+                  of_alternatives(book, book->sheets->rows.cost, o));
+  }
+}
+
 // Like arithmetic_compare, a spreadsheet's `<=` treats numbers that differ in the last bits as
 // equal.
 static void write_flags(struct book *book, struct verdict *verdict) {
@@ -301,4 +335,6 @@ void write_verdict(struct book *book, struct verdict *verdict) {
   write_ranked_costs(book, verdict);
   write_flags(book, verdict);
   write_cheapest(book, verdict);
+  if (book->scenario->option_count > 2)
+    write_alternatives(book, verdict);
 }

@@ -175,18 +175,27 @@ static void write_margin_part(struct words *words) {
   put_formula(book, row, COLUMN_VALUE, saving, CELL_FORMULA, &unit_percent,
               "=IF(OR(COUNT(%s)=0,MIN(%s)<0),0,1-MIN(%s)/MIN(%s))", words->others,
               words->verdict.costs, words->verdict.costs, words->others);
-  const char *share = saving < VERDICT_LEAST_SAVING
-                          ? VERDICT_LITTLE
-                          : arena_printf(arena, "%s %%", outputs_number(saving * 100, 1, arena));
+  const char *share = verdict_percent(saving, arena);
   struct name *least =
       constants_literal(&book->constants, "answer", "Least saving shown as a number",
                         "below, one decimal would show 0.0 %", VERDICT_LEAST_SAVING, &unit_percent);
-  least->used = true;
-  const char *share_cell = outputs_text(
-      book, "The answer, saving in words", "answer_share",
-      arena_printf(arena, "=IF(%s<%s,\"%s\",FIXED(%s*100,1,1)&\" %%\")", outputs_fixed(book, row),
-                   least->text, VERDICT_LITTLE, outputs_fixed(book, row)),
-      share);
+  struct name *most = constants_literal(
+      &book->constants, "answer", "Least saving shown as almost all",
+      "from here, one decimal would show 100.0 %", VERDICT_MOST_SAVING, &unit_percent);
+  least->used = most->used = true;
+  const char *number_cell =
+      outputs_text(book, "The answer, saving as a number", "answer_number",
+                   arena_printf(arena, "=IF(AND(%s>=%s,%s<1),\"%s\",FIXED(%s*100,1,1)&\" %%\")",
+                                outputs_fixed(book, row), most->text, outputs_fixed(book, row),
+                                VERDICT_MUCH, outputs_fixed(book, row)),
+                   saving < VERDICT_LEAST_SAVING
+                       ? arena_printf(arena, "%s %%", outputs_number(saving * 100, 1, arena))
+                       : share);
+  const char *share_cell =
+      outputs_text(book, "The answer, saving in words", "answer_share",
+                   arena_printf(arena, "=IF(%s<%s,\"%s\",%s)", outputs_fixed(book, row),
+                                least->text, VERDICT_LITTLE, number_cell),
+                   share);
   const char *than =
       negative ? VERDICT_NEGATIVE : arena_printf(arena, "%s less than %s", share, name);
   const char *than_cell = outputs_text(

@@ -67,6 +67,7 @@ struct output_rows {
   int first_category, last_category;
   int cheapest;        // COLUMN_VALUE says which options, or why none
   int ranked, why_not; // for several options: whether each is ranked; why it is not
+  int alternative;     // for more than two: what the cheapest of the others costs; 0: not there
   int *not_included;   // [option_count]: the costs that it leaves out; -1: it can leave out none
   // The parts of the answer's sentence, in COLUMN_VALUE; row 0 for a missing one.
   struct {

@@ -80,6 +80,9 @@ static const struct {
 } refused[] = {
     {"", {"0:0 empty file"}},
     {"\n\n", {"0:0 empty file"}},
+    {"a;b\n1,5;2\n", {"1:2 expected columns separated by commas, not semicolons: save the file"}},
+    {"\"a\";\"b\"\n\"1\";\"2\"\n", {"1:4 not semicolons"}},
+    {"a\tb\n1\t2\n", {"1:2 not tabs"}},
     {"a,,c\n", {"1:3 name of a column"}},
     {"a,b,a\n", {"1:5 'a' is repeated"}},
     {"a,b\n1\n", {"2:2 expected 2 cells as in the header, found 1"}},
@@ -98,7 +101,7 @@ static const struct {
     {"a,b\n1,2\r3,4\n5\n", {"2:4 carriage return", "3:2 found 1"}},
     {"a,\"b\n1,2\n", {"1:3 closed by a quote"}},
     {"a,b\"\n1\n", {"1:4 no quote"}},
-    {"a;b\n1;2\n3,4\n", {"3:3 expected 1 cells as in the header, found 2"}},
+    {"a b\n1;2\n3,4\n", {"3:3 expected 1 cells as in the header, found 2"}},
 };
 
 static size_t count_errors(const char *const *errors) {

@@ -96,6 +96,7 @@ MADE = {
     'a tie in the last bits': ('', (serves(1000), serves(1000, rent('1.999999999999999'))), '', (),
                                'a*, b* 0'),
     'nearly a tie': ('', (serves(1000), serves(1000, rent('1.9999999'))), '', (), 'a, b* 0.000005'),
+    'nearly free': ('', (serves(1000), serves(1000, rent('0.0005'))), '', (), 'a, b* 99.975'),
     'a case that flips the winner': ('', (serves(1000), serves(1250)),
                                      '[case dear]\nb.rental_rate = 4 USD/gpu/h',
                                      ('--case', 'dear'), 'a*, b -60'),
@@ -170,7 +171,7 @@ MADE = {
         DEMAND, (serves(1000, FP8), serves(500, BF16), serves(1250, rent(1.6) + FP8)), '', MIXED,
         f'a, b {less(1 / SERVED)} ({UNLIKE} fp8 and bf16), c* 20'),
 }
-RECALCULATED = ('a tie of two of three', 'nearly all of the demand', 'a tie in the last bits', 'a case that flips the winner',
+RECALCULATED = ('a tie of two of three', 'nearly free', 'nearly all of the demand', 'a tie in the last bits', 'a case that flips the winner',
                 'three of which the cheapest is unlike', 'the baseline does not serve the demand',
                 'only the baseline serves the demand', 'the cheapest exceeds the site', 'unmet goes before the site')
 
@@ -333,6 +334,8 @@ def check_sentence(told, judged, labels, face, words):
         missing = [labels[option] for option in judged['cheapest']
                    if not re.search(rf'(?<![\w-]){re.escape(labels[option])}(?![\w-])', named)]
         expect(not missing, f'{face}: {told!r} names {named!r}, not {missing}')
+        almost = any(0.9995 <= judged['saving'].get(option, 0) < 1 for option in judged['cheapest'])
+        expect((', over 99.9 % less than ' in told) == almost, f'{face}: {told!r}')
 
 
 class Show:

@@ -95,7 +95,7 @@ def test_labels(folder):
 
 
 def test_prices_listed(folder):
-    """Above the price that is used: purchases of that accelerator, each as in its row, and nothing else."""
+    """Above the price that is used: it and other purchases of that accelerator, each as in its row, and nothing else."""
     prices, listed = table('prices'), 0
     for one, other, model in PAIRS:
         path = drafted(folder, one, other, '--model', model, '--count', 64)
@@ -114,8 +114,14 @@ def test_prices_listed(folder):
             every = [row for row, its in prices.items() if its['accelerator'] == accelerator and
                      its['price_basis'] == 'purchase' and float(its['usd_per_gpu_equivalent'] or 0) > 0]
             expect(shown == set(every) or len(shown) == 8 < len(every), f'{accelerator}: {shown} of {every}')
-            expect(shown & set(taken) or len(shown) == 8, f'{accelerator}: the price taken is not among them')
+            expect(shown & set(taken), f'{accelerator}: the price taken is not among them')
     expect(listed >= 10, f'{listed} prices')
+    path = drafted(folder, 'h200', '--model', 'llama-3.1-70b', '--count', 8, '--template', 'rent-or-own')
+    rents = re.search(r'Rents per accelerator-hour: (.*?)\. Of (\d+) rows\. More: ', words_of(path))
+    expect(f'{sections(path)["rent h200"]["on_demand"]}: ' in rents[1], f'the rent taken is not among {rents[1]}')
+    expect(rents[1].count(';') == 7 and int(rents[2]) == sum(
+        (its['accelerator'], its['price_basis']) == ('h200-sxm-141', 'on_demand') and
+        float(its['usd_per_gpu_equivalent'] or 0) > 0 for its in prices.values()), rents[0])
 
 
 def test_known_and_missing(folder):
@@ -128,6 +134,16 @@ def test_known_and_missing(folder):
     expect('MISSING' not in known.read_text(), 'a stand-in for what is published')
     expect('throughput' in sections(missing)['option mi355x'], 'no stand-in')
     expect('throughput' not in sections(missing)['option b200'], 'a stand-in for what is published')
+
+
+def test_baseline(folder):
+    """A saving is over what is published, if any of the accelerators is; the last of several, or the first to own."""
+    for accelerators, template, wanted in ((('h200', 'mi325x', 'b300'), 'two-vendors', 'mi325x'),
+                                           (('h200', 'mi325x'), 'two-vendors', 'mi325x'),
+                                           (('b300', 'h200', 'mi325x'), 'rent-or-own', 'h200')):
+        path, done = run_of(folder, *accelerators, '--model', 'llama-2-70b', '--count', 8, '--template', template)
+        expect(sections(path)['scenario']['baseline'] == wanted, f'{accelerators}: {sections(path)["scenario"]}')
+        expect((f"next: 'pertoken rent {path}'" in done.stderr) == (template == 'rent-or-own'), done.stderr)
 
 
 def test_stand_in(folder):

@@ -63,6 +63,17 @@ def check_tornado(scenario):
             check(f'{scenario}: {swing["input"]} = {value}', same, (costs, swing[end]['costs']))
 
 
+def check_properties(folder):
+    """How many a server holds is a property of it, and no estimate: it is swung only over a range of its own."""
+    ranged = pathlib.Path(folder, 'servers.ini')
+    ranged.write_text(f'[scenario]\ninherits = {ROOT / MAIN}\n[range]\nh200.accelerators_per_node = uniform(4, 8)\n')
+    for scenario, wanted, note in ((MAIN, [], True), (ranged, ['h200.accelerators_per_node'], False)):
+        said = run('sensitivity', scenario, '-q').stdout
+        named = [swing['input'] for swing in answer('sensitivity', scenario)['swings'] if 'per_node' in swing['input']]
+        check(f'{scenario}: servers', named == wanted, named)
+        check(f'{scenario}: a note', ('Not swung: accelerators_per_node, a property' in said) == note, said)
+
+
 def check_grid():
     grid = answer('sensitivity', MAIN, '--grid',
                   'mi325x.discount=0:30:15%,electricity_price=0.04:0.20:0.08')
@@ -165,6 +176,19 @@ def check_words():
             there = costs_with(MAIN, **typed(f'{option}.{name}', float(value.replace(',', '')), 'USD/gpu'))
             check(f'{option} {name} {further}: at {value}',
                   f'{100 * abs(there[option] / there["h200"] - 1):.3g}' == share, (value, share, there))
+
+
+def check_third_option():
+    """The current cost is compared with the option to match; a third one that costs less still is named."""
+    costs = costs_with('examples/cloud.ini')
+    for match, cheaper in (('h200', 'MI355X'), ('mi355x', None)):
+        done = run('solve', 'examples/cloud.ini', '--option', 'mi325x', '--for', 'rental_rate', '--match', match, '-q')
+        text = ' '.join(done.stdout.split())
+        more = 100 * (costs['mi325x'] / costs[match] - 1)
+        check(f'against {match}', f'it costs {abs(more):.3g} % {"more" if more > 0 else "less"} than {match.upper()}.' in text, text)
+        check(f'{match}: the cheapest', ('then still costs less' in text) == bool(cheaper), text)
+        check(f'{match}: its name', not cheaper or f'Note: {cheaper} then still costs less, {costs["mi355x"]:.5g} USD/Mtok: '
+              f'--match {cheaper.lower()} finds' in text, text)
 
 
 WRONG = [  # arguments after the scenario, what the message must contain
@@ -352,10 +376,12 @@ def main():
     check_whole_numbers()
     check_interval()
     check_words()
+    check_third_option()
     check_wrong()
     with tempfile.TemporaryDirectory() as folder:
         for row in BESIDE:
             check_beside(folder, *row)
+        check_properties(folder)
     check_usd_list()
     check_lists()
     for row in NOT_RANKED:

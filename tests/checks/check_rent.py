@@ -118,6 +118,37 @@ def test_load_is_a_mean(folder):
     expect(all(near(load, 100 / 3, 1e-9) for load in loads), loads)
 
 
+def test_load_follows_the_rent(folder):
+    """More use of the same accelerators costs no more rent: a commitment that costs less does so at every load."""
+    for utilization in (25, 50, 95):
+        answer = answered(folder, OFFERS.format(5, 0.9), '--set', f'utilization={utilization} %')
+        loads = [row['break_even_utilization'] for row in answer['tables']['break_even']['rows']]
+        expect('owning pays at no utilization' in answer['answer'] or utilization == 25, answer['answer'])
+        expect(near(loads[0], 20, 1e-9) and loads[1] == 'never', f'{loads} at {utilization} %')
+
+
+def test_hardly_used(folder):
+    """Hours that only accelerators which come and go would have are said to be so; what is not free is not 100 % less."""
+    for demand, share in (('109.5', '0.00271'), ('1614643.2', None)):
+        answer = answered(folder, f'demand = {demand} Mtok/yr\n{OFFERS.format(2, 1)}')
+        said = [warning for warning in answer['warnings'] if 'start and stop' in warning]
+        expect(len(said) == bool(share) and (not share or f"'on demand, hours used' is paid for {share} % of" in said[0]), said)
+        expect(('costs 99.99 % less' in answer['answer']) == bool(share), answer['answer'])
+
+
+def test_discounted(folder):
+    """Owning is paid for first: 1,681,920 USD at once, against 560,640 and more at the end of each of three years."""
+    for wacc, rate, words in ((0, 2.2, None), (1, 2.2, ''), (12, 2.2, 'Discounted at 12 %/yr, the cheapest rent (on demand, hours '
+                                                                      'used, 2.2 USD/gpu/h) costs 11.9 % less than owning.')):
+        answer = answered(folder, OFFERS.format(rate, 3), '--set', f'wacc={wacc} %/yr')
+        discounted = answer['tables'].get('levelised')
+        expect(answer['answer'].startswith('Own: Own costs 9.09 % less') and (discounted is None) == (words is None), answer)
+        expect(('Discounted' in answer['answer']) == bool(words) and (words or '') in answer['answer'], answer['answer'])
+        years = sum((1 + wacc / 100) ** -year for year in (1, 2, 3))
+        for row in discounted['rows'][1:2] if discounted else ():
+            expect(near(row['saving_levelised'], 100 * (1 - 3 / years / 1.1)) and near(row['break_even_rate'], 2 * 3 / years), row)
+
+
 def test_not_compared(folder):
     """What is left out is named with the reason, beside the answer or in place of it."""
     cloud, grows, mixed, other = (CLOUD.format(name=name, rent=rent) for name, rent in (

@@ -146,6 +146,15 @@ def check_interval(scenario, options):
     expect('P95' not in certain, 'an interval without ranges')
 
 
+def check_help():
+    """Of every command, and of the probe's: no line is wider than 80 columns."""
+    named = [re.findall(r'(?m)^  ([a-z]+)  ', run([*words, '--help'])) for words in ([], ['probe'])]
+    expect(len(named[0]) > 20 and len(named[1]) > 4, f'{named}')
+    for words in ([], ['probe'], *([name] for name in named[0]), *(['probe', name] for name in named[1])):
+        wide = [line for line in run([*words, '--help']).split('\n') if columns(line) > 80]
+        expect(not wide, f'{words}: {wide}')
+
+
 def main():
     count = Count()
     with tempfile.TemporaryDirectory() as folder:
@@ -156,6 +165,7 @@ def main():
             for arguments in commands(scenario, id):
                 for width in WIDTHS:
                     count.test(f'{arguments[0]} {scenario.name} at {width}', check_width, arguments, width)
+        count.test('help', check_help)
         count.test('colour', check_colour, many)
         certain = Path(folder, 'certain.ini')
         certain.write_text(MANY.partition('[range]')[0])

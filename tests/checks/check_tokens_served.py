@@ -166,6 +166,16 @@ BAD = {
 }
 
 
+def check_rents_told(folder):
+    """A rent that an option does not pay is not one of 0 USD."""
+    told(folder, option('always', 'accelerators = 8\nrental_rate = 2 USD/gpu/h\n') +
+         option('used', 'accelerators = 8\non_demand_rate = 5 USD/gpu/h\n'))
+    lines = run('compare', Path(folder, 'served.ini'), '-q', environment={'COLUMNS': '200'}).stdout.splitlines()
+    rents = {line.split('  ')[0]: line.split()[-2:] for line in lines if line.startswith('Rent ')}
+    expect(rents['Rent per accelerator-hour, around the clock'] == ['2', '-'], rents)
+    expect(rents['Rent on demand per accelerator-hour in use'] == ['-', '5'], rents)
+
+
 def check_refused(folder, keys, message):
     path = Path(folder, 'bad.ini')
     path.write_text(HEAD + option('a', keys), encoding='utf-8')
@@ -182,6 +192,7 @@ def main():
         count.test('input and output add up', check_adds_up, folder)
         count.test('said on every face', check_said_on_faces, folder)
         count.test('a count that is not whole units', check_whole_units, folder)
+        count.test('the rents that are paid', check_rents_told, folder)
         for name, case in BAD.items():
             count.test(name, check_refused, folder, *case)
     count.finish()

@@ -121,6 +121,29 @@ static void warn_of_power(const struct subject *subject) {
     texts_add(&option->warnings, subject->arena, "idle power is above the power under load");
 }
 
+// Of accelerators that are hardly used, what a token costs says how little they are used.
+static void warn_of_idleness(const struct subject *subject) {
+  static const double half = 0.5;
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const double load = amount(scenario, option, "average_load");
+  const bool by_use = amount(scenario, option, "on_demand_rate") > 0 &&
+                      amount(scenario, option, "reserved_share") == 0;
+  if (load > 0 && load < HARDLY_USED)
+    texts_add(&option->warnings, subject->arena,
+              by_use
+                  ? "rented for %.3g %% of the hours: that takes accelerators which start and "
+                    "stop with every request"
+                  : "in use %.3g %% of the time: nearly all of its cost is for idle accelerators",
+              100 * load);
+  if (load > 0 && load < half && amount(scenario, option, "load_power") > 0 && !option->rented &&
+      !is_there(figure_of(scenario, option, "idle_power")))
+    texts_add(&option->warnings, subject->arena,
+              "no idle_power is given: it counts as drawing its power under load all the time, "
+              "though it is in use %.3g %% of it",
+              100 * load);
+}
+
 // A typed count is kept, whether or not it is a number of whole servers and racks.
 static void warn_of_units(const struct subject *subject) {
   const double count = amount(subject->scenario, subject->option, "accelerators");
@@ -520,10 +543,10 @@ static void say_readings(const struct subject *subject) {
 
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
   static void (*const steps[])(const struct subject *) = {
-      say_readings,       list_not_included, warn_of_power,    warn_of_rented_energy,
-      warn_of_units,      warn_of_site,      warn_of_overlaps, warn_of_age,
-      warn_of_throughput, warn_of_hits,      warn_of_record,   warn_of_offer,
-      warn_of_credit,     warn_of_damages,   warn_of_lease,    warn_of_resale,
+      say_readings,  list_not_included, warn_of_power,    warn_of_rented_energy, warn_of_idleness,
+      warn_of_units, warn_of_site,      warn_of_overlaps, warn_of_age,           warn_of_throughput,
+      warn_of_hits,  warn_of_record,    warn_of_offer,    warn_of_credit,        warn_of_damages,
+      warn_of_lease, warn_of_resale,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};

@@ -8,6 +8,9 @@
 
 #include <stddef.h>
 
+// A load below which accelerators are nearly always idle.
+#define HARDLY_USED 0.1
+
 // Fills the grades and warnings of an evaluated option for the selected case, replacing earlier
 // ones; `number` is its own in scenario->options.
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena);

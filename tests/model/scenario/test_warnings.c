@@ -106,6 +106,50 @@ static void test_energy_of_a_rent(void **state) {
   }
 }
 
+// Eight of 4,000 token/s serve 1,009,152 Mtok a year at most.
+static void test_idleness(void **state) {
+  (void)state;
+#define OWNED "list_price = 3e4 USD\n"
+#define IDLE  "nearly all of its cost is for idle accelerators"
+#define DRAWS "no idle_power is given"
+#define STOPS "that takes accelerators which start and stop with every request"
+  static const struct {
+    const char *keys, *said, *unsaid; // "": nothing
+  } cases[] = {
+      {OWNED "demand = 109.5 Mtok/yr\n", "in use 0.0109 % of the time: " IDLE, ""},
+      {OWNED "demand = 109.5 Mtok/yr\n",
+       DRAWS ": it counts as drawing its power under load all the time, though it is in use 0.0109 "
+             "% of it",
+       STOPS},
+      {OWNED "demand = 110000 Mtok/yr\n", DRAWS, IDLE},
+      {OWNED "demand = 110000 Mtok/yr\nidle_power = 90 W\n", "", DRAWS},
+      {OWNED "demand = 600000 Mtok/yr\n", "", DRAWS},
+      {OWNED, "", DRAWS},
+      {"rental_rate = 2 USD/gpu/h\ndemand = 109.5 Mtok/yr\n", IDLE, DRAWS},
+      {"on_demand_rate = 2 USD/gpu/h\ndemand = 109.5 Mtok/yr\n",
+       "rented for 0.0109 % of the hours: " STOPS, IDLE},
+      {"on_demand_rate = 2 USD/gpu/h\nrental_rate = 1 USD/gpu/h\nreserved_share = 50 %\n"
+       "demand = 109.5 Mtok/yr\n",
+       IDLE, STOPS},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[1024];
+    snprintf(text, sizeof text,
+             "[scenario]\nhorizon = 3 yr\n[common]\naccelerators = 8\nutilization = 70 %%\n"
+             "electricity_price = 0.1 USD/kWh\npue = 1.2\nthroughput = 4000 token/s\n"
+             "[option a]\naccelerator = h200-sxm-141\n%s",
+             cases[i].keys);
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    expect_error(&fixture.fixture, cases[i].keys, "");
+    const char *said =
+        texts_joined_by(&fixture.scenario->options[0].warnings, "\n", &fixture.fixture.arena);
+    if (!strstr(said, cases[i].said) || (*cases[i].unsaid && strstr(said, cases[i].unsaid)))
+      fail_msg("%s: %s", cases[i].keys, said);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // After a lease's term its hardware serves on, and nothing is counted for it.
 static void test_short_lease(void **state) {
   (void)state;
@@ -353,6 +397,7 @@ int main(void) {
       cmocka_unit_test(test_dated),
       cmocka_unit_test(test_dated_api),
       cmocka_unit_test(test_energy_of_a_rent),
+      cmocka_unit_test(test_idleness),
       cmocka_unit_test(test_short_lease),
       cmocka_unit_test(test_uneven_comparisons),
       cmocka_unit_test(test_not_included),
