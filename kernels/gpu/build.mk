@@ -99,7 +99,9 @@ GPU_LINK = $(CC) $(CFLAGS) -shared $(HARDEN_LINK) $(LDFLAGS) -Wl,-z,defs -Wl,--e
 
 # ---- the kernels
 
-# cuda_code NAME SOURCE ARCHITECTURES: the images of one source, and all of them combined
+# cuda_code NAME SOURCE ARCHITECTURES: the images of one source, and all of them combined, with the
+# last one's PTX for later GPUs. None of 8.x: its kernels do not wait for the one before, as those do
+# that a later GPU starts early. None of 90a, which runs nowhere else.
 define cuda_code
 $(GPU_BUILD)/$(1)_%.ptx: kernels/gpu/device/$(2) kernels/gpu/build.mk
 	@mkdir -p $$(@D)
@@ -113,7 +115,7 @@ $(GPU_BUILD)/$(1)_%.cubin: $(GPU_BUILD)/$(1)_%.ptx
 $(GPU_BUILD)/$(1).code: $(3:%=$(GPU_BUILD)/$(1)_%.cubin)
 	$(Q)$(CUDA_ROOT)/bin/fatbinary --64 --create=$$@ \
 	  $(foreach a,$(3),--image3=kind=elf$(comma)sm=$(a)$(comma)file=$(GPU_BUILD)/$(1)_$(a).cubin) \
-	  --image3=kind=ptx,sm=$(lastword $(3)),file=$(GPU_BUILD)/$(1)_$(lastword $(3)).ptx
+	  $(foreach a,$(filter-out 8% 90a,$(lastword $(3))),--image3=kind=ptx$(comma)sm=$(a)$(comma)file=$(GPU_BUILD)/$(1)_$(a).ptx)
 
 .SECONDARY: $(3:%=$(GPU_BUILD)/$(1)_%.ptx) $(3:%=$(GPU_BUILD)/$(1)_%.cubin) $(GPU_BUILD)/$(1).code
 endef

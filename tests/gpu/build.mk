@@ -18,7 +18,7 @@ PACKED_HIP := $(filter gfx%,$(ARCH))
 PACKED_BACKEND := $(if $(PACKED_HIP),hip.so,cuda.so)
 PACKED_FOR := $(if $(PACKED_HIP),HIP_ARCHITECTURES=$(PACKED_HIP) HIP_STREAMING=$(filter $(PACKED_HIP),$(HIP_STREAMING)), \
                 CUDA_ARCHITECTURES=$(PACKED_CUDA) \
-                STREAMING_ARCHITECTURES=$(or $(filter $(PACKED_CUDA),80 90a 100),100))
+                STREAMING_ARCHITECTURES=$(or $(filter $(PACKED_CUDA),80 90a 100),$(if $(filter 8%,$(PACKED_CUDA)),80,100)))
 PACKED_DECODER := $(BUILD)/tests/lib/hip_decode.so
 packed_plugin = $(PACKED)/$(ARCH)/$(1)lib/pertoken/$(PACKED_BACKEND)
 packed_make = $(MAKE) $(PACKED_FOR) GPU_BUILD=$(PACKED)/$(ARCH)/$(1)gpu \

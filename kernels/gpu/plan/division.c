@@ -28,12 +28,14 @@
 #define VECTOR_BATCH_SHORT 2
 
 // Percent of 228 KB, for which sm_90 gives 164: two blocks of attention or of a vector product,
-// which loads through the nearest cache and needs what is left of it. Kernels that want different
+// which loads through the nearest cache and needs what is left of it. That is 161.88 KB: of what
+// is not exactly a capacity, a multiprocessor gives the next larger one (the guide, Configuring
+// L1/Shared Memory Balance), which for 72 percent would be 196. Kernels that want different
 // amounts do not run on a multiprocessor at the same time, and those that want little should ask
 // for what the others do (CUDA C++ Programming Guide, compute capability 7.x, shared memory). If
 // one kernel of a step needs more, all get everything: otherwise a multiprocessor would empty
 // before and after that kernel.
-#define EVEN_CARVEOUT   72
+#define EVEN_CARVEOUT   71
 #define SHARED_CARVEOUT 100
 #define RESERVED_SHARED 1024 // bytes: the system's own, per block
 #define MAX_SPLITS      8    // of a tile of a matrix product: their sums are written and read back

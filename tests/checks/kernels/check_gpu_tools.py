@@ -9,6 +9,7 @@ Waits: for programs that hang. Its speeds are not judged.
 """
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -108,24 +109,25 @@ def test_stamps(folder):
 
 
 def built_for(folder, *settings):
-    """(plugins, CUDA's, its streaming kernels', HIP's and its) for make GPU=here there."""
+    """(plugins, CUDA's, its streaming kernels', HIP's and its, PTX for later GPUs) for make GPU=here there."""
     done = run('-C', ROOT, '-pnq', 'GPU=here', 'NVCC=nvcc', 'HAS_CUDA=yes', 'GPU_CLANG=no-clang', *settings,
                'no-target', program='make', environment={'PATH': f'{folder}:{os.environ["PATH"]}'})
     found = dict(line.split(' := ', 1) for line in done.stdout.splitlines() if ' := ' in line)
+    ptx = sorted(set(re.findall(r'kind=ptx,sm=(\w+)', done.stdout)))
     return [found[name].split() for name in ('PLUGINS', 'CUDA_ARCHITECTURES', 'STREAMING_ARCHITECTURES',
-                                             'HIP_ARCHITECTURES', 'HIP_STREAMING')]
+                                             'HIP_ARCHITECTURES', 'HIP_STREAMING')] + [ptx]
 
 
 def test_architectures(folder):
     """Only what these GPUs need is built; unknown ones get everything."""
     every = [['80', '90a', '100', '120'], ['80', '90a', '100'], ['gfx90a', 'gfx942', 'gfx1100', 'gfx1201']]
-    for capabilities, cuda, streaming in (
-            ('9.0', ['90a'], ['90a']), ('8.6', ['80'], ['80']), ('12.0', ['120'], ['100']),
-            ('8.0\n9.0', ['80', '90a'], ['80', '90a']), ('7.5', every[0], every[1])):
+    for capabilities, cuda, streaming, ptx in (
+            ('9.0', ['90a'], ['90a'], []), ('8.6', ['80'], ['80'], []), ('12.0', ['120'], ['100'], ['100', '120']),
+            ('8.0\n9.0', ['80', '90a'], ['80', '90a'], []), ('7.5', every[0], every[1], ['100', '120'])):
         stand_in(folder / 'nvidia-smi', f"printf '{capabilities}\\n'")
         plugins, *found = built_for(folder, f'KFD={folder}')
         expect(len(plugins) == 1 and plugins[0].endswith('cuda.so'), plugins)
-        expect(found[:3] == [cuda, streaming, every[2]], f'{capabilities}: {found}')
+        expect(found[:3] == [cuda, streaming, every[2]] and found[4] == ptx, f'{capabilities}: {found}')
     stand_in(folder / 'nvidia-smi', 'echo no devices were found; exit 6')
     for versions, hip in (((0, 90402), ['gfx942']), ((90010, 110000), ['gfx90a', 'gfx1100']),
                           ((100306, 0), every[2])):
@@ -135,6 +137,15 @@ def test_architectures(folder):
         plugins, *found = built_for(folder, f'KFD={folder}')
         expect(any(plugin.endswith('hip.so') for plugin in plugins) and found[2] == hip, f'{plugins} {found}')
         expect(found[3] == [one for one in hip if one in ('gfx90a', 'gfx942')], found)
+
+
+def test_packed_architectures(_folder):
+    """A pack has streaming kernels that its GPU runs: an sm_86 or sm_89 those of sm_80."""
+    for packed, streaming in (('sm_80', '80'), ('sm_86', '80'), ('sm_89', '80'), ('sm_90a', '90a'), ('sm_100', '100'),
+                              ('sm_120', '100')):
+        done = run('-C', ROOT, '-pnq', f'ARCH={packed}', 'NVCC=nvcc', 'HAS_CUDA=yes', 'no-target', program='make')
+        said, = [line for line in done.stdout.splitlines() if line.startswith('PACKED_FOR := ')]
+        expect(said.split()[-1] == f'STREAMING_ARCHITECTURES={streaming}', f'{packed}: {said}')
 
 
 def test_building(folder):
@@ -298,7 +309,7 @@ def test_pack(folder):
 
 QUICK = [test_libraries, test_rocm_path, test_stamps, test_building, test_sanitizer, test_driver_that_hangs, test_unkillable,
          test_peer]
-LONG = [test_architectures, test_sanitizer_decodes, test_pack]
+LONG = [test_architectures, test_packed_architectures, test_sanitizer_decodes, test_pack]
 
 
 if __name__ == '__main__':

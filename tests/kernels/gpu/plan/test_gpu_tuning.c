@@ -147,20 +147,32 @@ static void test_plans_follow(void **state) {
   assert_int_equal(plan_of(1, "attention_splits=100").attention_splits, 64);
 }
 
+// KB that sm_90 gives for percent of its 228: the capacity that is not smaller (CUDA C++ Programming
+// Guide, Configuring L1/Shared Memory Balance).
+static int capacity_for(int carveout) {
+  static const int capacities[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+  size_t i = 0;
+  while (100 * capacities[i] < carveout * 228)
+    i++;
+  return capacities[i];
+}
+
 // All kernels of a step request the same amount of shared memory, and none needs more than that of
-// the 228 KB that a multiprocessor of sm_90 has, plus 1 KB per block.
+// the 228 KB that a multiprocessor of sm_90 has, plus 1 KB per block. Where they leave some, the
+// nearest cache has 92 KB.
 static void test_carveout_is_enough(void **state) {
   (void)state;
   static const struct {
     int batch, carveout;
     const char *tuning;
-  } cases[] = {{1, 72, ""},
-               {2, 72, ""},
-               {64, 72, "matrix=registers"},
+  } cases[] = {{1, 71, ""},
+               {2, 71, ""},
+               {64, 71, "matrix=registers"},
                {64, 100, ""},
                {256, 100, "matrix=wgmma"},
-               {4, 72, "matrix=wgmma"}}; // vectors
+               {4, 71, "matrix=wgmma"}}; // vectors
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_int_equal(capacity_for(cases[i].carveout), cases[i].carveout < 100 ? 164 : 228);
     const struct plan plan = plan_of(cases[i].batch, cases[i].tuning);
     size_t count = 0;
     struct gpu_launch *launches = gpu_plan_step(&plan, NULL, &count, NULL);
