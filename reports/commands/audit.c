@@ -5,6 +5,7 @@
 #include "base/source_file.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/recompute.h"
+#include "reports/answers/claims.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/run.h"
 

@@ -1,4 +1,4 @@
-#include "reports/answers/evidence.h"
+#include "reports/records/evidence.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/installation.h"

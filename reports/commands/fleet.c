@@ -2,12 +2,12 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/delivery/fleet_spread.h"
-#include "reports/answers/fleet.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
 #include "reports/commands/run.h"
 #include "reports/faces/answer.h"
 #include "reports/print/output_name.h"
+#include "reports/records/fleet.h"
 #include "reports/results/fleet_book.h"
 
 #include <stdbool.h>

@@ -11,11 +11,11 @@
 #include "model/imports/imported.h"
 #include "model/imports/watts.h"
 #include "model/records/serving.h"
-#include "reports/answers/import.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/run.h"
 #include "reports/faces/answer.h"
 #include "reports/faces/parts.h"
+#include "reports/records/import.h"
 
 #include <stddef.h>
 

@@ -10,10 +10,10 @@
 #include "model/records/records.h"
 #include "model/telemetry/production_read.h"
 #include "model/telemetry/utc.h"
-#include "reports/answers/production.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
 #include "reports/commands/run.h"
+#include "reports/records/production.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "reports/answers/evidence.h"
+#include "reports/records/evidence.h"
 
 #define SIGNATURE_NAMESPACE "pertoken-evidence" // a signature with another namespace does not count
 

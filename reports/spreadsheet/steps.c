@@ -1,4 +1,5 @@
 #include "reports/spreadsheet/steps.h"
+
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/cost/evaluate.h"
@@ -10,17 +11,16 @@
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
 #include "reports/spreadsheet/step_numbers.h"
+#include "reports/spreadsheet/trees.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-  MAX_STEPS = 200,     // per formula
-  LONG_NAME = 45,      // a step of an item with a longer name is called pt_OPTION_step_N
-  WIDEST_ROW = 99999,  // addresses are measured as if the sheet were this long
-  WIDEST_COLUMN = 700, // and this wide: AAA
-  GROUP = 13,          // operands of a long sum that are added up first: as many as fill a formula
-  LONG_SUM = 3 * GROUP
+  MAX_STEPS = 200,    // per formula
+  LONG_NAME = 45,     // a step of an item with a longer name is called pt_OPTION_step_N
+  WIDEST_ROW = 99999, // addresses are measured as if the sheet were this long
+  WIDEST_COLUMN = 700 // and this wide: AAA
 };
 
 // Of a step's name.
@@ -66,29 +66,6 @@ static void make_room(struct splitter *splitter) {
   splitter->capacity = (int)new;
 }
 
-static struct node *copy_tree(const struct graph *graph, const struct node *node,
-                              struct arena *arena) {
-  node = graph_single(graph, node) ? node->arguments[0] : node;
-  struct node *copy = arena_alloc(arena, sizeof *copy);
-  *copy = *node;
-  for (int i = 0; i < node->argument_count; i++)
-    copy->arguments[i] = copy_tree(graph, node->arguments[i], arena);
-  return copy;
-}
-
-static bool is_comparison(const struct node *node) {
-  return node->kind >= NODE_EQUAL && node->kind <= NODE_GREATER_EQUAL;
-}
-
-static bool reads_time(const struct node *node) {
-  if (node->kind == NODE_NAME)
-    return node->declaration == T_NAME;
-  for (int i = 0; i < node->argument_count; i++)
-    if (reads_time(node->arguments[i]))
-      return true;
-  return false;
-}
-
 static bool is_series(const struct splitter *splitter, const struct node *node) {
   if (node->kind == NODE_NAME)
     return node->declaration == T_NAME ||
@@ -111,29 +88,6 @@ static bool reads_own_past(const struct splitter *splitter, const struct node *n
   return false;
 }
 
-// Will this part be rendered with an IF?
-static bool has_if(const struct node *node, bool is_condition) {
-  if (node_calls(node, FUNCTION_IF) || (is_comparison(node) && !is_condition))
-    return true;
-  for (int i = 0; i < node->argument_count; i++)
-    if (has_if(node->arguments[i], false))
-      return true;
-  return false;
-}
-
-static bool nests_if(const struct node *node) {
-  for (int i = 0; i < node->argument_count; i++) {
-    bool is_condition = node_calls(node, FUNCTION_IF) && i == 0;
-    if (node_calls(node, FUNCTION_IF) && has_if(node->arguments[i], is_condition))
-      return true;
-    if (is_comparison(node) && has_if(node->arguments[i], false))
-      return true;
-    if (nests_if(node->arguments[i]))
-      return true;
-  }
-  return false;
-}
-
 // Measured as if the option had the longest id of all: equal formulas then have equal steps on
 // every sheet.
 static const char *measured(const struct splitter *splitter, const struct declaration *item,
@@ -151,28 +105,8 @@ static const char *measured(const struct splitter *splitter, const struct declar
   return spreadsheet_formula(item, node, WIDEST_COLUMN, &references);
 }
 
-// Every part of a formula takes at least one character: a formula with as many parts as it may have
-// characters does not fit, and need not be rendered to find out.
-static int count_parts(const struct node *node, int most) {
-  int count = 1;
-  for (int i = 0; i < node->argument_count && count < most; i++)
-    count += count_parts(node->arguments[i], most - count);
-  return count;
-}
-
-static bool may_fit(const struct node *node) {
-  const int most = FORMULA_MAX_LENGTH;
-  return count_parts(node, most) < most;
-}
-
 static bool fits(const char *text) {
   return strlen(text) <= FORMULA_MAX_LENGTH;
-}
-
-static struct unit base_unit(const struct splitter *splitter, struct dimension dimension) {
-  if (dimension_is_one(dimension))
-    return (struct unit){.text = "-", .counts = true};
-  return (struct unit){.text = dimension_text(dimension, splitter->arena), .dimension = dimension};
 }
 
 // Ways to shorten a formula, by effort: what may become a step. Names converted to base units come
@@ -185,10 +119,10 @@ static struct unit step_unit(const struct splitter *splitter, const struct node 
   if (node->kind == NODE_NAME && effort < LIFT_CONVERTED)
     return splitter->sheet->model.declarations[node->declaration].unit;
   if (effort == LIFT_CONVERTED)
-    return base_unit(splitter, node->dimension);
-  if (dimension_equal(node->dimension, splitter->of->unit.dimension) && !is_comparison(node))
+    return tree_base_unit(node->dimension, splitter->arena);
+  if (dimension_equal(node->dimension, splitter->of->unit.dimension) && !tree_is_comparison(node))
     return splitter->of->unit;
-  return base_unit(splitter, node->dimension);
+  return tree_base_unit(node->dimension, splitter->arena);
 }
 
 struct candidate {
@@ -231,7 +165,7 @@ static bool may_lift(const struct splitter *splitter, const struct node *node, b
     return false;
   if (node->kind == NODE_NAME && (effort < LIFT_NAMES || !is_long_name(splitter, node)))
     return false;
-  return !nests_if(node) && !reads_own_past(splitter, node);
+  return !tree_nests_if(node) && !reads_own_past(splitter, node);
 }
 
 // Keeps the longest part of the tree that fits into a cell of its own; with `only_if`, only parts
@@ -239,8 +173,8 @@ static bool may_lift(const struct splitter *splitter, const struct node *node, b
 static void find_largest(const struct splitter *splitter, struct node **place, bool is_condition,
                          enum effort effort, bool only_if, struct candidate *best) {
   struct node *node = *place;
-  if (may_fit(node) && may_lift(splitter, node, is_condition, effort) &&
-      (!only_if || has_if(node, false))) {
+  if (tree_may_fit(node, FORMULA_MAX_LENGTH) && may_lift(splitter, node, is_condition, effort) &&
+      (!only_if || tree_has_if(node, false))) {
     struct declaration step = *splitter->of;
     step.unit = step_unit(splitter, node, effort);
     const char *text = measured(splitter, &step, node);
@@ -332,53 +266,6 @@ static void lift(struct splitter *splitter, struct node **place, struct unit uni
   *place = name;
 }
 
-static bool is_flag(const struct node *node) {
-  return node->kind == NODE_NUMBER && (node->value == 0 || node->value == 1);
-}
-
-static bool is_flag_if(const struct node *node) {
-  return is_comparison(node) || (node_calls(node, FUNCTION_IF) && is_flag(node->arguments[1]) &&
-                                 is_flag(node->arguments[2]));
-}
-
-// The place of a decision by period that should be a flag of its own, or NULL.
-static struct node **find_time_if(struct node **place, bool is_root) {
-  struct node *node = *place;
-  if (is_flag_if(node))
-    return is_root || !reads_time(node) ? NULL : place;
-  if (node_calls(node, FUNCTION_IF) && reads_time(node->arguments[0]))
-    return &node->arguments[0];
-  for (int i = 0; i < node->argument_count; i++) {
-    struct node **found = find_time_if(&node->arguments[i], false);
-    if (found)
-      return found;
-  }
-  return NULL;
-}
-
-// Rewrites min(a, b, c) as min(min(a, b), c), wherever there are more than two arguments.
-static bool nest_extremes(const struct splitter *splitter, struct node *node) {
-  bool changed = false;
-  for (int i = 0; i < node->argument_count; i++)
-    changed |= nest_extremes(splitter, node->arguments[i]);
-  bool extreme = node_calls(node, FUNCTION_MIN) || node_calls(node, FUNCTION_MAX);
-  if (!extreme || node->argument_count <= 2)
-    return changed;
-  struct node *first = node->arguments[0];
-  for (int i = 1; i < node->argument_count - 1; i++) {
-    struct node *pair = arena_alloc(splitter->arena, sizeof *pair);
-    *pair = *node;
-    pair->argument_count = 2;
-    pair->arguments[0] = first;
-    pair->arguments[1] = node->arguments[i];
-    first = pair;
-  }
-  node->arguments[1] = node->arguments[node->argument_count - 1];
-  node->arguments[0] = first;
-  node->argument_count = 2;
-  return true;
-}
-
 static struct candidate largest_part(const struct splitter *splitter, struct node *root,
                                      bool only_if) {
   struct candidate best = {.place = NULL};
@@ -390,118 +277,30 @@ static struct candidate largest_part(const struct splitter *splitter, struct nod
 }
 
 static bool is_short(const struct splitter *splitter, const struct node *root) {
-  return !nests_if(root) && may_fit(root) && fits(measured(splitter, splitter->of, root));
+  return !tree_nests_if(root) && tree_may_fit(root, FORMULA_MAX_LENGTH) &&
+         fits(measured(splitter, splitter->of, root));
 }
 
 // Makes one step of the formula. Returns 1, 0 if the formula is short enough, -1 if nothing helps.
 static int shorten(struct splitter *splitter, struct node **root) {
-  struct node **decision = find_time_if(root, true);
+  struct node **decision = tree_find_time_if(root, true);
   if (decision) {
     lift(splitter, decision, step_unit(splitter, *decision, LIFT_PARTS));
     return 1;
   }
   if (is_short(splitter, *root))
     return 0;
-  struct candidate best = largest_part(splitter, *root, nests_if(*root));
+  struct candidate best = largest_part(splitter, *root, tree_nests_if(*root));
   if (best.place)
     lift(splitter, best.place, best.unit);
-  return best.place || nest_extremes(splitter, *root) ? 1 : -1;
-}
-
-// The last bits of a difference that should be zero vary between programs.
-static struct node *rounded(const struct splitter *splitter, struct node *difference) {
-  struct node *digits = arena_alloc(splitter->arena, sizeof *digits);
-  *digits = (struct node){.kind = NODE_NUMBER,
-                          .place = difference->place,
-                          .value = CEIL_DECIMALS,
-                          .unit = {.text = "", .counts = true}};
-  struct node *call = arena_alloc(splitter->arena, sizeof *call);
-  *call = (struct node){.kind = NODE_CALL,
-                        .function = FUNCTION_ROUND,
-                        .place = difference->place,
-                        .argument_count = 2,
-                        .arguments = {difference, digits}};
-  return call;
-}
-
-static int count_operands(const struct node *sum) {
-  int count = 1;
-  for (; sum->kind == NODE_ADD; sum = sum->arguments[0])
-    count++;
-  return count;
-}
-
-static struct node *add_up(const struct node *like, struct node *const *operands, int count,
-                           struct arena *arena) {
-  struct node *sum = operands[0];
-  for (int i = 1; i < count; i++) {
-    struct node *both = arena_alloc(arena, sizeof *both);
-    *both = *like;
-    both->arguments[0] = sum;
-    both->arguments[1] = operands[i];
-    sum = both;
-  }
-  return sum;
-}
-
-// A long sum as a sum of sums, so that only a few steps depend on each operand, rather than all
-// that follow it.
-static struct node *grouped(struct node *sum, struct arena *arena) {
-  int count = count_operands(sum);
-  if (count < LONG_SUM)
-    return sum;
-  struct node **operands = arena_array(arena, (size_t)count, sizeof(struct node *)), *rest = sum;
-  for (int i = count - 1; i > 0; i--, rest = rest->arguments[0])
-    operands[i] = rest->arguments[1];
-  operands[0] = rest;
-  while (count > GROUP) {
-    int groups = 0;
-    for (int i = 0; i < count; i += GROUP)
-      operands[groups++] = add_up(sum, operands + i, count - i < GROUP ? count - i : GROUP, arena);
-    count = groups;
-  }
-  return add_up(sum, operands, count, arena);
+  return best.place || tree_nest_extremes(*root, splitter->arena) ? 1 : -1;
 }
 
 // The name that decides whether the user's own item counts at all, or NULL.
 static const struct node *limit_of(const struct splitter *splitter, const struct node *root) {
   const bool limited = splitter->of->item && node_calls(root, FUNCTION_IF) &&
-                       root->arguments[0]->kind == NODE_NAME && is_flag(root->arguments[2]);
+                       root->arguments[0]->kind == NODE_NAME && tree_is_flag(root->arguments[2]);
   return limited ? root->arguments[0] : NULL;
-}
-
-// Replaces a part with IF(limit, part, 1).
-static void guard(const struct splitter *splitter, struct node **place, const struct node *limit) {
-  struct node *node = *place;
-  if (node->kind == NODE_NUMBER)
-    return;
-  struct node *condition = arena_alloc(splitter->arena, sizeof *condition);
-  struct node *one = arena_alloc(splitter->arena, sizeof *one);
-  struct node *choice = arena_alloc(splitter->arena, sizeof *choice);
-  *condition = *limit;
-  *one = (struct node){.kind = NODE_NUMBER,
-                       .place = node->place,
-                       .value = 1,
-                       .unit = base_unit(splitter, node->dimension),
-                       .dimension = node->dimension};
-  *choice = (struct node){.kind = NODE_CALL,
-                          .function = FUNCTION_IF,
-                          .place = node->place,
-                          .dimension = node->dimension,
-                          .argument_count = 3,
-                          .arguments = {condition, node, one}};
-  *place = choice;
-}
-
-// A step is computed even if its item does not count, and must not divide by zero then.
-static void guard_divisors(const struct splitter *splitter, struct node *node,
-                           const struct node *limit) {
-  for (int i = 0; i < node->argument_count && !node_takes_series(node); i++)
-    guard_divisors(splitter, node->arguments[i], limit);
-  if (node->kind == NODE_DIVIDE)
-    guard(splitter, &node->arguments[1], limit);
-  else if (node->kind == NODE_POWER)
-    guard(splitter, &node->arguments[0], limit);
 }
 
 static int split(struct splitter *splitter, int d) {
@@ -509,17 +308,17 @@ static int split(struct splitter *splitter, int d) {
   struct declaration *copy = arena_alloc(splitter->arena, sizeof *copy);
   *copy = model->declarations[d];
   int state = splitter->sheet->graph.state[d];
-  struct node *root = copy_tree(&splitter->sheet->graph, graph_formula(&splitter->sheet->graph, d),
+  struct node *root = tree_copy(&splitter->sheet->graph, graph_formula(&splitter->sheet->graph, d),
                                 splitter->arena);
-  root = grouped(root, splitter->arena);
+  root = tree_grouped(root, splitter->arena);
   if (copy->role == ROLE_CHECK && dimension_is_one(copy->unit.dimension))
-    root = rounded(splitter, root);
+    root = tree_rounded(root, splitter->arena);
   splitter->of = copy;
   splitter->item = d;
   splitter->steps = 0;
   const struct node *limit = limit_of(splitter, root);
   if (limit && !is_short(splitter, root))
-    guard_divisors(splitter, root->arguments[1], limit);
+    tree_guard_divisors(root->arguments[1], limit, splitter->arena);
   int more;
   while ((more = shorten(splitter, &root)) > 0 && splitter->steps < MAX_STEPS)
     ;

@@ -1,4 +1,4 @@
-#include "reports/answers/production.h"
+#include "reports/records/production.h"
 
 #include "base/arena.h"
 #include "base/texts.h"

@@ -1,6 +1,6 @@
 // import: what `pertoken import` made of other programs' files, as an answer.
-#ifndef PERTOKEN_REPORTS_ANSWERS_IMPORT_H
-#define PERTOKEN_REPORTS_ANSWERS_IMPORT_H
+#ifndef PERTOKEN_REPORTS_RECORDS_IMPORT_H
+#define PERTOKEN_REPORTS_RECORDS_IMPORT_H
 
 #include "base/arena.h"
 #include "model/imports/import.h"

@@ -1,4 +1,4 @@
-#include "reports/answers/import.h"
+#include "reports/records/import.h"
 
 #include "base/source.h"
 #include "base/texts.h"

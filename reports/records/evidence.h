@@ -1,7 +1,7 @@
 // evidence: the contents of a pack, and whether they are unchanged since it was packed, as an
 // answer.
-#ifndef PERTOKEN_REPORTS_ANSWERS_EVIDENCE_H
-#define PERTOKEN_REPORTS_ANSWERS_EVIDENCE_H
+#ifndef PERTOKEN_REPORTS_RECORDS_EVIDENCE_H
+#define PERTOKEN_REPORTS_RECORDS_EVIDENCE_H
 
 #include "base/arena.h"
 #include "model/delivery/pack.h"

@@ -1,6 +1,6 @@
 // production: what a server's production counters say, as an answer.
-#ifndef PERTOKEN_REPORTS_ANSWERS_PRODUCTION_H
-#define PERTOKEN_REPORTS_ANSWERS_PRODUCTION_H
+#ifndef PERTOKEN_REPORTS_RECORDS_PRODUCTION_H
+#define PERTOKEN_REPORTS_RECORDS_PRODUCTION_H
 
 #include "base/arena.h"
 #include "base/texts.h"

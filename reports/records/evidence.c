@@ -1,4 +1,4 @@
-#include "reports/answers/evidence.h"
+#include "reports/records/evidence.h"
 
 #include "base/texts.h"
 #include "model/delivery/row_digests.h"

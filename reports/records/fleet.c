@@ -1,17 +1,18 @@
-#include "reports/answers/fleet.h"
+#include "reports/records/fleet.h"
 
 #include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/delivery/fleet_item.h"
 #include "model/delivery/fleet_spread.h"
 #include "reports/faces/parts.h"
+#include "reports/records/fleet_settings.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAMES = 12, MAX_ROWS = 40, EXACT_DIGITS = 7 };
+enum { MAX_ROWS = 40, EXACT_DIGITS = 7 };
 
 static const struct {
   const char *words, *title, *unit, *key;
@@ -63,15 +64,6 @@ static const char *exact(const struct part *part, double value, struct arena *ar
 
 static struct answer_cell change(double share) {
   return (struct answer_cell){.kind = CELL_CHANGE, .value = share};
-}
-
-// "node-07, node-12 and 30 more"
-static const char *few_names(const struct texts *names, struct arena *arena) {
-  const struct texts first = {names->list, names->count < MAX_NAMES ? names->count : MAX_NAMES};
-  const char *list = texts_joined(&first, arena);
-  return names->count <= MAX_NAMES
-             ? list
-             : arena_printf(arena, "%s and %zu more", list, names->count - MAX_NAMES);
 }
 
 // ---- what was measured, and how its spread breaks down
@@ -310,83 +302,6 @@ static void add_places(const struct telling *telling) {
     table->note = "* outlier";
 }
 
-// ---- settings
-
-struct said {
-  const char *text;
-  size_t device;
-};
-
-static int by_text(const void *a, const void *b) {
-  const struct said *left = a, *right = b;
-  const int order = strcmp(left->text, right->text);
-  return order ? order : (left->device > right->device) - (left->device < right->device);
-}
-
-// The end of the run of equal statements.
-static size_t alike(const struct said *said, size_t from, size_t count) {
-  size_t end = from + 1;
-  while (end < count && !strcmp(said[from].text, said[end].text))
-    end++;
-  return end;
-}
-
-static const char *shown_setting(const char *text) {
-  return *text ? text : "not stated";
-}
-
-static const char *nodes_of(const struct telling *telling, const struct said *said, size_t count) {
-  const struct fleet *fleet = telling->fleet;
-  struct texts names = {0};
-  for (size_t i = 0; i < count; i++) {
-    const char *name = fleet->nodes[fleet->devices[said[i].device].node].name;
-    if (!names.count || strcmp(names.list[names.count - 1], name) != 0)
-      texts_add(&names, telling->arena, "%s", name);
-  }
-  return few_names(&names, telling->arena);
-}
-
-static void add_setting(const struct telling *telling, struct answer_table *table, int setting,
-                        struct said *said) {
-  size_t count = 0, usual = 0, usual_end = 0;
-  for (size_t d = 0; d < telling->fleet->device_count; d++)
-    if (telling->fleet->devices[d].settings[setting])
-      said[count++] = (struct said){telling->fleet->devices[d].settings[setting], d};
-  qsort(said, count, sizeof *said, by_text);
-  for (size_t from = 0, end; from < count; from = end) {
-    end = alike(said, from, count);
-    if (end - from > usual_end - usual) {
-      usual = from;
-      usual_end = end;
-    }
-  }
-  for (size_t from = 0, end; from < count; from = end) {
-    end = alike(said, from, count);
-    if (from == usual)
-      continue;
-    ANSWER_ROW(table, cell_words(fleet_setting_names[setting]),
-               cell_words(setting == SETTING_THROTTLED && !*said[usual].text
-                              ? "no"
-                              : shown_setting(said[usual].text)),
-               cell_words(shown_setting(said[from].text)), cell_value((double)(end - from)),
-               cell_words(nodes_of(telling, &said[from], end - from)));
-  }
-}
-
-static size_t add_settings(const struct telling *telling) {
-  struct answer_table *table =
-      ANSWER_TABLE(telling->answer, "settings", "Set up differently from most",
-                   {"setting", "Setting", NULL}, {"usual", "Most", NULL}, {"other", "These", NULL},
-                   {"devices", "Devices", "-"}, {"nodes", "Nodes", NULL});
-  struct said *said = arena_array(telling->arena, telling->fleet->device_count, sizeof *said);
-  for (int setting = 0; setting < FLEET_SETTINGS; setting++)
-    add_setting(telling, table, setting, said);
-  const size_t rows = table->row_count;
-  if (!rows)
-    telling->answer->table_count--;
-  return rows;
-}
-
 // ---- all values, for programs
 
 static void add_values(const struct telling *telling) {
@@ -438,10 +353,11 @@ static void add_missing(const struct telling *telling) {
     facts.rows[i].faces = FACE_JSON;
   answer_push(telling->answer, facts);
   if (fleet->missing.count)
-    answer_note(telling->answer, "Missing: ", "%s", few_names(&fleet->missing, telling->arena));
+    answer_note(telling->answer, "Missing: ", "%s",
+                fleet_few_names(&fleet->missing, telling->arena));
   if (fleet->unexpected.count)
     answer_warn(telling->answer, "not on the list of nodes: %s",
-                few_names(&fleet->unexpected, telling->arena));
+                fleet_few_names(&fleet->unexpected, telling->arena));
 }
 
 // ---- the complete answer
@@ -543,7 +459,7 @@ struct answer fleet_answer(const struct fleet *fleet, double margin, struct aren
   add_spread(&telling);
   const struct outliers outliers = add_outliers(&telling);
   add_places(&telling);
-  const size_t settings = add_settings(&telling);
+  const size_t settings = fleet_settings_add(fleet, &answer, arena);
   add_values(&telling);
   add_missing(&telling);
   answer.sentence = sentence_of(&telling, &outliers, settings);

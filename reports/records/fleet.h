@@ -1,7 +1,7 @@
 // fleet: what the records of many nodes say together: is the fleet complete, and are its nodes
 // alike?
-#ifndef PERTOKEN_REPORTS_ANSWERS_FLEET_H
-#define PERTOKEN_REPORTS_ANSWERS_FLEET_H
+#ifndef PERTOKEN_REPORTS_RECORDS_FLEET_H
+#define PERTOKEN_REPORTS_RECORDS_FLEET_H
 
 #include "base/arena.h"
 #include "model/delivery/fleet.h"
