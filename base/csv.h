@@ -35,8 +35,9 @@ struct table {
 enum { MAX_CSV_LINE = 65536, MAX_CSV_COLUMNS = 256 };
 
 // Reports every error in the text, each with its place: no header, one with semicolons or tabs in
-// place of commas, a blank or repeated column name, a row with too few or too many cells, a stray or unclosed quote, an over-long line, a carriage
-// return within a line. Without a readable header the rows are not read. NULL after errors.
+// place of commas, a blank or repeated column name, a row with too few or too many cells, a stray
+// or unclosed quote, an over-long line, a carriage return within a line. Without a readable header
+// the rows are not read. NULL after errors.
 struct table *csv_read(const struct source *source, const char *name, struct arena *arena,
                        struct diagnostics *diagnostics);
 

@@ -47,9 +47,9 @@ bool sensitivity_is_of_saving(const struct scenario *scenario, size_t option, in
 enum { MAX_SWING_COSTS = 100000 };
 
 // Swings every input over its range or, without one, by +-share (0 < share <= 1) of its value,
-// unless it is a property of the hardware; whole numbers stay whole. If inputs times options exceed MAX_SWING_COSTS, only the inputs that
-// affect the result are used: those of the option and of the baseline. `option` NULL:
-// ranking_contender. NULL after errors.
+// unless it is a property of the hardware; whole numbers stay whole. If inputs times options exceed
+// MAX_SWING_COSTS, only the inputs that affect the result are used: those of the option and of the
+// baseline. `option` NULL: ranking_contender. NULL after errors.
 const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const char *option,
                                           double share, struct arena *arena,
                                           struct diagnostics *diagnostics);
