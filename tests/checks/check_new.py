@@ -146,6 +146,14 @@ def test_baseline(folder):
         expect((f"next: 'pertoken rent {path}'" in done.stderr) == (template == 'rent-or-own'), done.stderr)
 
 
+def test_doubt(folder):
+    """A published throughput that may be wrong is said to be so before the table, unless another replaces it."""
+    pair = ('h200', 'mi355x', '--model', 'llama-2-70b', '--count', 8)
+    for more, said in (((), True), (('--set', 'mi355x.throughput=6000 token/s'), False)):
+        done = run_of(folder, *pair, *more)[1]
+        expect(("doubtful: mi355x: its throughput: 2." in done.stderr) == said, done.stderr)
+
+
 def test_stand_in(folder):
     """By its own text: a row's rate, times the ratio of bandwidths, times that of active parameters."""
     accelerators, models, rows = table('accelerators'), table('models'), table('throughput')
