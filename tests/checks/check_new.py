@@ -295,6 +295,15 @@ def test_every_name(folder):
             expect(done.returncode == DONE or 'is published for' in done.stderr, done.stderr)
 
 
+def test_currency(folder):
+    """What concerns the report as a whole is of [scenario]: a draft in another currency, by quarters."""
+    path = drafted(folder, *EXAMPLE, '--set', 'currency=EUR', '--set', 'exchange_rate=1.1 USD/EUR', '--set',
+                   'exchange_rate.source=our plan', '--set', 'exchange_rate.date=2026-11', '--set', 'period=3 month')
+    found = sections(path)
+    expect({'currency', 'exchange_rate.source', 'period'} <= set(found['scenario']) and 'currency' not in found['common'], found)
+    expect_exit(run('compare', path, '-q'), DONE, 'EUR/Mtok', 'periods of 3 month')
+
+
 def test_settings(folder):
     """What --set gives replaces the draft's value, source and stand-in."""
     path = drafted(folder, *EXAMPLE, '--set', 'mi355x.list_price=20000 USD', '--set', 'electricity_price=0.05 USD/kWh',
