@@ -457,6 +457,18 @@ async function open_everything(page) {
   await page.waitForTimeout(100);
 }
 
+// Labels of one long word each.
+async function check_long_words(open) {
+  const page = await open(plan.wordy);
+  await page.setViewportSize({ width: 400, height: 800 });
+  const width = await page.evaluate(() => document.scrollingElement.scrollWidth);
+  check(width <= 400, `with long words the page is ${width} px wide at 400 px`);
+  const out = await page.evaluate(() => [...document.querySelectorAll('.card h2, .card p, figcaption p')]
+    .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.className || one.textContent));
+  check_equal(out.join(', '), '', 'long words beside their card');
+  await page.close();
+}
+
 async function check_narrow(context, open) {
   const page = await open(plan.speed.file);
   await page.setViewportSize({ width: 400, height: 800 });
@@ -715,6 +727,7 @@ await with_browser({}, async ({ context, open }) => {
   await check_tab(open);
   await check_names(context, open);
   await check_narrow(context, open);
+  await check_long_words(open);
   await check_no_warnings(open);
   await check_colours(open);
   await check_print(open);

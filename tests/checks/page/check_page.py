@@ -484,6 +484,15 @@ list_price = 22000 USD
 throughput = 3955.78 token/s
 """
 
+# Labels without a blank to break at.
+WORDY = CROWDED.replace('[option a]', f'[option a]\nlabel = {"Ä" * 70}').replace('demand_growth = 20 %/yr\n', '') + """\
+[option b]
+label = {}
+accelerator = h200-sxm-141
+list_price = 35000 USD
+throughput = 4000 token/s
+""".format('中' * 48)
+
 CHOSEN = [('crowded', CROWDED, [(0, {})], []), ('free', GRATIS, GRATIS_STATES, []),
           ('credited', CREDITED, CREDITED_STATES, []), ('sometimes', SOMETIMES, SOMETIMES_STATES, []),
           ('hall', HALL, HALL_STATES, []), ('listed', LISTED, LISTED_STATES, []),
@@ -570,7 +579,10 @@ def make_plan(folder, seed, count):
         page = folder / f'hostile-{name}.html'
         write_page(write_hostile(folder, name, text), page)
         hostile.append({'file': str(page), 'title': text, 'texts': [text]})
-    return {'pages': pages, 'hostile': hostile, 'patience': PATIENCE,
+    wordy = folder / 'examples' / 'wordy.ini'
+    wordy.write_text(WORDY)
+    write_page(wordy, folder / 'wordy.html')
+    return {'pages': pages, 'hostile': hostile, 'patience': PATIENCE, 'wordy': str(folder / 'wordy.html'),
             'speed': {'file': str(folder / 'mi325x-vs-h200.html'), 'target': 'mi325x.discount'},
             'widths': [400, 1280] if DEEP else [400],
             'own': {'file': str(folder / 'own-items.html'), 'inputs': OWN_NUMBERS},
