@@ -333,6 +333,7 @@ def check_asked(folder, command):
     """Questions about fleets that stay unchanged are refused for others; a plan has delays of its own."""
     done = run(command, write(folder, HEAD + BOUGHT + HALF + CLOUD + ASKED[command]))
     expect_exit(done, BAD_INPUT, "option 'a' changes when what is late arrives (see its 'delivery_delay')")
+    expect("this question covers only constant fleets: use 'pertoken compare' for others" in done.stderr, done.stderr)
 
 
 def check_plan(folder):
