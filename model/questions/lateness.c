@@ -33,11 +33,11 @@ bool lateness_of(const struct scenario *scenario, size_t option, struct lateness
   if (!(delay > 0) || !(cost > 0 && isfinite(cost)))
     return false;
   const double paid = -value_of(scenario, option, "damages_total");
+  const double tco = value_of(scenario, option, "tco"), unpaid = isnan(paid) ? tco : tco + paid;
   *lateness = (struct lateness){.on_time = cost_on_time(scenario, option, arena), .paid = paid};
-  const double left = value_of(scenario, option, "tco") * (1 - lateness->on_time / cost);
-  lateness->increase = cost / lateness->on_time - 1;
-  lateness->damages = fmax(0, isnan(paid) ? left : left + paid);
-  lateness->uncovered = isnan(paid) ? NAN : fmax(0, left);
+  lateness->increase = cost * (unpaid / tco) / lateness->on_time - 1;
+  lateness->damages = fmax(0, unpaid - tco * (lateness->on_time / cost));
+  lateness->uncovered = isnan(paid) ? NAN : fmax(0, lateness->damages - paid);
   lateness->rate = lateness->damages / delay;
   lateness->share = late_price > 0 ? lateness->rate / late_price : NAN;
   return lateness->on_time > 0 && isfinite(lateness->on_time);

@@ -9,10 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// In base units, for the selected case.
+// In base units, for the selected case. The cost of an option is lower by what its contract pays;
+// what the delay adds, and what would offset it, are before that.
 struct lateness {
   double on_time;  // cost_per_mtok if everything were there at the outset
-  double increase; // of the cost above that, a fraction; what the contract pays is deducted
+  double increase; // of the cost above that, a fraction
   double damages;  // an amount, undiscounted, with which the cost is the same; 0 if it is no higher
   double rate;     // damages per time of the delay
   double share;    // of the price of the hardware that is late, per time; NAN if nothing is bought

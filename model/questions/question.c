@@ -173,7 +173,8 @@ int question_refuse_changing(const struct scenario *scenario, const struct optio
   if (!changes_how)
     return 0;
   diagnostics_error(diagnostics, place,
-                    "option '%s' %s, and this question covers only constant fleets", option->id,
-                    changes_how);
+                    "option '%s' %s, and this question covers only constant fleets: use 'pertoken "
+                    "compare' for others",
+                    option->id, changes_how);
   return -1;
 }

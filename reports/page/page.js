@@ -49,12 +49,15 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const CARD_ITEMS = ['cost_per_mtok', 'levelised_cost_per_mtok', 'tco'];
 const CARD_LABELS = ['per million output tokens', 'levelized', 'total cost'];
 
-// What the contract pays of damages for a delay, all of which but `left` it covers.
-function paid_text({ damages_total: credit, delay_covered: most }, left) {
-  const money = items.get('tco'), weeks = items.get('delay_covered');
+// What the contract pays of damages for a delay.
+function paid_text({ damages_total: credit, delay_covered: most }, damages) {
+  const money = items.get('tco');
   const words = (amount) => with_unit(shown(amount, money), money);
-  return credit === undefined ? '' : `; the contract pays ${words(-credit)}, leaves ${
-    words(Math.max(0, left))} uncovered and is capped beyond ${with_unit(shown(most, weeks), weeks)}`;
+  if (credit === undefined)
+    return '';
+  const weeks = shown(most, items.get('delay_covered'));
+  return `; the contract pays ${words(-credit)}, for at most ${weeks} week${
+    weeks === '1' ? '' : 's'}, and leaves ${words(Math.max(0, damages + credit))} uncovered`;
 }
 
 // What the delay of a late part costs, what would make up for it, and what the contract pays, as in
@@ -64,13 +67,12 @@ function late_text(values, inputs, o) {
   const on_time = delay > 0 && evaluate({ ...inputs[o], delivery_delay: 0 }, o).cost_per_mtok;
   if (!(on_time > 0 && cost > 0))
     return '';
-  const money = items.get('tco'), left = tco * (1 - on_time / cost);
-  const percents = round(100 * (cost / on_time - 1), 1);
-  const damages = shown(Math.max(0, left - credit), money);
-  const offset = percents > 0 || credit < 0
-    ? `, which damages of ${with_unit(damages, money)} would offset` : '';
+  const money = items.get('tco'), damages = tco - credit - tco * (on_time / cost);
+  const percents = round(100 * (cost * (1 - credit / tco) / on_time - 1), 1);
+  const offset = percents > 0
+    ? `, which damages of ${with_unit(shown(damages, money), money)} would offset` : '';
   return `late delivery: ${percents > 0 ? '+' : ''}${percents.toFixed(1)} % per token${offset}${
-    paid_text(values[o], left)}`;
+    paid_text(values[o], damages)}`;
 }
 
 function card(values, ranking, inputs, grades, o) {

@@ -477,15 +477,18 @@ static void write_paid_damages(struct book *book, const struct deal *deal, doubl
            CELL_LINK, option_name_used(sheet, most));
 }
 
-// Without the contract's damages, which the cost contains as a credit.
-static const char *damages_formula(const struct book *book, const struct option_sheet *sheet,
-                                   const char *on_time, const char *cost) {
+// Without the contract's damages, for which the total and the cost have a credit.
+static const char *put_late_cost(struct book *book, const struct deal *deal, double cost) {
+  const struct option_sheet *sheet = deal->option;
+  const char *now = option_name_used(sheet, cost_item(book));
   const int tco = model_find(book->scenario->model, "tco"), credit = contract_damages(book, sheet);
-  const char *left =
-      arena_printf(book->arena, "%s*(1-%s/%s)", option_name_used(sheet, tco), on_time, cost);
-  return credit < 0
-             ? arena_printf(book->arena, "MAX(0,%s)", left)
-             : arena_printf(book->arena, "MAX(0,%s-%s)", left, option_name_used(sheet, credit));
+  return credit < 0 ? put_late(book, "Cost per million output tokens, with the delay", "USD/Mtok",
+                               cost, CELL_LINK, now)
+                    : put_late(book, "Cost per million output tokens, with the delay, no damages",
+                               "USD/Mtok", cost, CELL_FORMULA,
+                               arena_printf(book->arena, "%s*(1-%s/%s)", now,
+                                            option_name_used(sheet, credit),
+                                            option_name_used(sheet, tco)));
 }
 
 // What the delay costs, what would make up for it, and what the contract pays, as in
@@ -498,19 +501,22 @@ static void write_late(struct book *book, const struct deal *deal) {
                                "Key", "Unit"};
   if (!sheet->on_time_cost_cell)
     return;
-  const double share = deal->cost / sheet->on_time_cost;
-  const double paid = credit < 0 ? 0 : -shown_value(book, sheet, credit, 0);
-  const double damages = fmax(0, shown_value(book, sheet, tco, 0) * (1 - 1 / share) + paid);
+  const double now = shown_value(book, sheet, tco, 0);
+  const double total = credit < 0 ? now : now - shown_value(book, sheet, credit, 0);
+  const double late_cost = deal->cost * (total / now), share = late_cost / sheet->on_time_cost;
+  const double damages = fmax(0, total * (1 - 1 / share));
   put_header(book, book->row, texts, 3);
   put_text(book, book->row++, COLUMN_SAVING, "Amount", TEXT_HEADER_RIGHT);
-  const char *cost = put_late(book, "Cost per million output tokens, with the delay", "USD/Mtok",
-                              deal->cost, CELL_LINK, option_name_used(sheet, cost_item(book)));
+  const char *cost = put_late_cost(book, deal, late_cost);
   const char *on_time = put_late(book, "Cost per million output tokens, if on time", "USD/Mtok",
                                  sheet->on_time_cost, CELL_LINK, sheet->on_time_cost_cell);
   put_late(book, "Added by the delay", "%", share - 1, CELL_FORMULA,
            arena_printf(arena, "(%s/%s)-1", cost, on_time));
+  const char *sum = option_name_used(sheet, tco);
+  if (credit >= 0)
+    sum = arena_printf(arena, "(%s-%s)", sum, option_name_used(sheet, credit));
   const char *cell = put_late(book, "Damages that would offset it", "USD", damages, CELL_FORMULA,
-                              damages_formula(book, sheet, on_time, cost));
+                              arena_printf(arena, "MAX(0,%s*(1-%s/%s))", sum, on_time, cost));
   write_damages(book, deal, damages, cell);
   write_paid_damages(book, deal, damages, cell);
   book->row++;

@@ -204,7 +204,7 @@ def check_clause(folder, name):
                                 'vendor_credit': credit})
     plain = run_json('compare', write(folder, text))['options'][0]
     near(one['items']['tco'], plain['items']['tco'] - paid, 'tco')
-    for key in ('late_damages', 'late_damages_per_week', 'late_damages_share', 'on_time_cost_per_mtok'):
+    for key in ('late_increase', 'late_damages', 'late_damages_per_week', 'late_damages_share', 'on_time_cost_per_mtok'):
         near(one['late'][key], plain['late'][key], key)
     near(one['late']['late_damages_paid'], paid, 'paid')
     near(one['late']['late_damages_uncovered'], max(0, plain['late']['late_damages'] - paid), 'uncovered')
@@ -332,6 +332,7 @@ def check_asked(folder, command):
     """Questions about fleets that stay unchanged are refused for others; a plan has delays of its own."""
     done = run(command, write(folder, HEAD + BOUGHT + HALF + CLOUD + ASKED[command]))
     expect_exit(done, BAD_INPUT, "option 'a' changes when what is late arrives (see its 'delivery_delay')")
+    expect("this question covers only constant fleets: use 'pertoken compare' for others" in done.stderr, done.stderr)
 
 
 def test_plan(folder):

@@ -144,19 +144,19 @@ function differences(items, read, { inputs, gates }) {
 const extra = (option, read) =>
   Object.keys(read).filter((name) => !(name in option.items) && !(name in option.inputs));
 
-// What a delay adds, the damages that would offset it, and what the contract pays and leaves of them until which delay: all
+// What a delay adds, the damages that would offset it, and what the contract pays of them, up to which delay, and leaves: all
 // rounded on the page.
 function check_late(text, late, covered, what) {
-  const [percents, damages, ...paid] = (text.match(/[+-]?\d[\d,]*(\.\d+)?/g) ?? [])
+  const [percents, ...amounts] = (text.match(/[+-]?\d[\d,]*(\.\d+)?/g) ?? [])
     .map((number) => Number(number.replaceAll(',', '')));
   check((text !== '') === (late !== undefined), `${what}: late delivery`);
   if (late !== undefined)
     check(Math.abs(percents - late.late_increase) <= 0.0501, `${what}, not ${late.late_increase} %`);
-  if (percents > 0 || paid.length)
-    check(Math.abs(damages - late.late_damages) <= 0.501, `${what}, not ${late.late_damages}`);
   const wanted = late?.late_damages_paid === undefined ? []
-    : [late.late_damages_paid, late.late_damages_uncovered, covered];
-  check(paid.length === wanted.length && wanted.every((value, i) => Math.abs(value - paid[i]) <= 0.501),
+    : [late.late_damages_paid, covered, late.late_damages_uncovered];
+  if (percents > 0)
+    wanted.unshift(late.late_damages);
+  check(amounts.length === wanted.length && wanted.every((value, i) => Math.abs(value - amounts[i]) <= 0.501),
     `${what}, not ${wanted}`);
 }
 
