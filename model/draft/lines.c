@@ -103,14 +103,25 @@ static bool has_key(const struct draft_section *section, const char *key) {
   return false;
 }
 
-// The common section with the key, else [common].
+// Whether the key, or the one that it says the source or date of, is of the report as a whole.
+static bool is_of_report(const char *key) {
+  static const char *const keys[] = {"currency", "exchange_rate", "period", "start"};
+  const size_t length = strcspn(key, ".");
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (strlen(keys[i]) == length && !strncmp(keys[i], key, length))
+      return true;
+  return false;
+}
+
+// The common section with the key, else that for a new one.
 static struct draft_section *common_section(struct draft_lines *lines, const char *key) {
+  const char *kind = is_of_report(key) ? "scenario" : "common";
   struct draft_section *common = NULL;
   for (size_t i = 0; i < lines->count; i++) {
     struct draft_section *section = &lines->sections[i];
     if (is_common(section) && has_key(section, key))
       return section;
-    if (!strcmp(section->kind, "common"))
+    if (!strcmp(section->kind, kind))
       common = section;
   }
   return common;

@@ -45,7 +45,8 @@ void draft_missing_add(struct draft_lines *lines, struct draft_section *section,
 
 // "KEY=VALUE" or "SECTION.KEY=VALUE", as for --set, where SECTION is `common`, `workload`,
 // `scenario` or an option's id: replaces the line with that key, its source and date, and any other
-// line with the same meaning (a row of prices and a list price), or is added.
+// line with the same meaning (a row of prices and a list price), or is added: what concerns the
+// report as a whole to [scenario], else to [common].
 void draft_set(struct draft_lines *lines, const char *setting);
 
 // The file's text; no line is longer than an INI file allows.

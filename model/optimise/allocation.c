@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "model/optimise/allocation_programme.h"
+#include "model/optimise/merged.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -161,7 +162,9 @@ static void keep_better(struct allocation *best, const struct allocation *other)
 
 static struct allocation solve_once(const struct allocation_problem *problem, double limit_s,
                                     struct arena *arena) {
-  struct allocation allocation = allocation_programme(problem, limit_s, arena);
+  const struct merged merged = merged_of(problem, arena);
+  const struct allocation together = allocation_programme(&merged.problem, limit_s, arena);
+  struct allocation allocation = merged_apart(&merged, problem, &together, arena);
   if (!allocation_is_split(&allocation))
     return allocation;
   sum_up(problem, &allocation);

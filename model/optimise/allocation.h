@@ -44,7 +44,8 @@
 
 // Within limit_s seconds. The split's cost is recomputed from whole lots and shares, and its rows
 // are checked with these sums; an optimum that is beaten by everything on one option counts as
-// unproven, and is replaced by it.
+// unproven, and is replaced by it. Workloads that no option tells apart are one to the program
+// (merged.h).
 struct allocation allocation_solve(const struct allocation_problem *problem, double limit_s,
                                    struct arena *arena);
 

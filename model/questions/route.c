@@ -243,13 +243,23 @@ static void price_constraints(struct routing *routing) {
   routing->answer->prices = prices;
 }
 
+static bool any_minimum_share(const struct routing *routing) {
+  const struct portfolio *portfolio = routing->pairing.portfolio;
+  for (int v = 0; v < portfolio->vendor_count; v++)
+    if (portfolio->minimum_shares[v] > 0)
+      return true;
+  return false;
+}
+
+// Without minimum shares, the split itself is the free one.
 static void find_sources(struct routing *routing) {
   const int vendors = routing->pairing.portfolio->vendor_count;
   struct route_source *sources =
       arena_array(routing->pairing.arena, (size_t)vendors + 1, sizeof *sources);
   struct leave leave = leave_nothing;
   leave.share = ALL;
-  const struct allocation free_split = solve_without(routing, &leave);
+  const struct allocation free_split =
+      any_minimum_share(routing) ? solve_without(routing, &leave) : routing->answer->split;
   routing->answer->free_cost =
       free_split.status == ALLOCATION_OPTIMAL ? free_split.cost : (double)NAN;
   for (leave.only = 0; leave.only < vendors; leave.only++) {

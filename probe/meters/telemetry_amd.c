@@ -52,6 +52,14 @@ static void read_state(struct telemetry *telemetry, const struct meter_roots *ro
     state->other_processes = own.processes;
 }
 
+// The device or, if it is a partition without readings of its own, the first of its socket.
+static size_t with_readings(struct amd *amd, size_t index) {
+  struct amd_look look;
+  const bool is_silent =
+      amd_look(amd, index, &look) || (isnan(look.core_clock_hz) && isnan(look.core_temperature_c));
+  return is_silent ? amd_first_partition(amd, index) : index;
+}
+
 static enum meter_status watched_open(struct telemetry *telemetry,
                                       const struct meter_roots *roots) {
   const struct amd_source *source = telemetry->kind->own;
@@ -72,9 +80,7 @@ static enum meter_status watched_open(struct telemetry *telemetry,
     amd_close(&watched->amd);
     return METER_ABSENT;
   }
-  struct amd_look look;
-  const bool is_silent = amd_look(&watched->amd, (size_t)index, &look) != 0;
-  watched->index = is_silent ? amd_first_partition(&watched->amd, (size_t)index) : (size_t)index;
+  watched->index = with_readings(&watched->amd, (size_t)index);
   read_state(telemetry, roots);
   return METER_OK;
 }

@@ -1,5 +1,4 @@
-// serving_session: measures a running server at one load after another, and writes the record of
-// it.
+// serving_session: measures a running server at one load after another, and writes its record.
 #ifndef PERTOKEN_PROBE_SESSIONS_SERVING_SESSION_H
 #define PERTOKEN_PROBE_SESSIONS_SERVING_SESSION_H
 

@@ -7,6 +7,7 @@
 #include "model/draft/request.h"
 #include "model/draft/template.h"
 #include "model/evidence/catalog.h"
+#include "model/scenario/option.h"
 #include "model/scenario/reading/read.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
@@ -93,8 +94,19 @@ static const struct {
 } next_commands[DRAFT_QUESTIONS] = {[DRAFT_RENT_OR_OWN] = {"rent", "compares owning with renting"},
                                     [DRAFT_PROPOSALS] = {"plan", "says what to buy, and when"}};
 
+static void print_doubts(const struct run *run, const struct scenario *scenario) {
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const char *doubt = option_doubt(scenario, option);
+    if (*doubt)
+      run_print_note(
+          run, "doubtful: ", arena_printf(run->arena, "%s: its throughput: %s", option->id, doubt));
+  }
+}
+
 static void print_notes(const struct run *run, const struct draft *draft,
-                        enum draft_question question, const char *path) {
+                        const struct scenario *scenario, enum draft_question question,
+                        const char *path) {
   if (run->options.quiet)
     return;
   for (size_t i = 0; i < draft->notes.count; i++)
@@ -108,6 +120,7 @@ static void print_notes(const struct run *run, const struct draft *draft,
             ? "its stand-in is a guess that the comparison depends on: replace it before you decide"
             : "their stand-ins are guesses that the comparison depends on: replace them before you "
               "decide");
+  print_doubts(run, scenario);
   run_print_note(run, "wrote ", path);
   if (next_commands[question].command)
     run_print_note(run, "",
@@ -147,6 +160,6 @@ int command_new(struct run *run) {
   if (!scenario || interval_simulate(scenario, &simulation, run->arena, run->diagnostics) ||
       output_write_new(path, draft.text, run->diagnostics))
     return -1;
-  print_notes(run, &draft, request.question, path);
+  print_notes(run, &draft, scenario, request.question, path);
   return run_print_answer(run, scenario, compare_answer(scenario, simulation, run->arena));
 }

@@ -88,8 +88,8 @@ static int clamp_decimals(int decimals) {
 
 static int wanted_decimals(const struct unit *unit, double smallest, double largest) {
   if (dimension_is_money_per(unit->dimension, BASE_TOKEN)) {
-    const int digits_of_smallest = 2 - magnitude(smallest);
-    return clamp_decimals(digits_of_smallest > 4 ? digits_of_smallest : 4);
+    const int digits_of_smallest = 2 - magnitude(smallest), usual = smallest < 100 ? 4 : 2;
+    return clamp_decimals(digits_of_smallest > usual ? digits_of_smallest : usual);
   }
   if (dimension_is_money(unit->dimension))
     return largest < 1e3 ? 2 : 0;

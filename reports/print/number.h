@@ -18,9 +18,9 @@ struct scale {
 };
 
 // Chosen for values in base units. Money is rounded to the dollar (cents below 1,000), money per
-// token to four decimals or three digits of the smallest, percentages to a tenth, token counts in
-// M, G or T tokens, anything else to five digits of the largest; decimals that are zero in every
-// value are left out.
+// token to four decimals or three digits of the smallest (cents from 100 on), percentages to a
+// tenth, token counts in M, G or T tokens, anything else to five digits of the largest; decimals
+// that are zero in every value are left out.
 struct scale number_scale(const struct unit *unit, const double *values, size_t count,
                           struct arena *arena);
 

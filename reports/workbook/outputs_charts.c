@@ -102,8 +102,8 @@ static bool has_cash(const struct book *book) {
          model_find(model, "horizon") >= 0;
 }
 
-// The most that an option pays in a period, or up to one, in any case.
-static double most_cash(const struct book *book, const char *item) {
+// The largest amount of a series in any period of any option and case, as cells show it.
+static double most_of(const struct book *book, const char *item) {
   const struct scenario *scenario = book->scenario;
   const int d = model_find(scenario->model, item);
   double most = 0;
@@ -118,18 +118,26 @@ static double most_cash(const struct book *book, const char *item) {
   return most / unit_cell_factor(&scenario->model->declarations[d].unit);
 }
 
-// The same for both charts of cash: "million USD", and the format that shows it.
+// A word for a unit of amounts from some size on, and the format that shows them in it.
+struct axis_scale {
+  double from;
+  const char *word, *format;
+};
+
+// "million USD", and its format.
+static struct chart_axes axes_scaled(struct book *book, const struct axis_scale *scales,
+                                     double most, const char *unit) {
+  while (most < scales->from)
+    scales++;
+  return (struct chart_axes){.y = arena_printf(book->arena, "%s%s", scales->word, unit),
+                             .y_format = scales->format};
+}
+
+// The same for both charts of cash.
 static struct chart_axes cash_axes(struct book *book) {
-  static const struct {
-    double from;
-    const char *word, *format;
-  } scales[] = {{1e6, "million ", "#,##0.0,,"}, {1e4, "thousand ", "#,##0,"}, {0, "", "#,##0"}};
-  const double most = most_cash(book, "cumulative_cash");
-  size_t i = 0;
-  while (most < scales[i].from)
-    i++;
-  return (struct chart_axes){.y = arena_printf(book->arena, "%s%s", scales[i].word, currency(book)),
-                             .y_format = scales[i].format};
+  static const struct axis_scale scales[] = {
+      {1e6, "million ", "#,##0.0,,"}, {1e4, "thousand ", "#,##0,"}, {0, "", "#,##0"}};
+  return axes_scaled(book, scales, most_of(book, "cumulative_cash"), currency(book));
 }
 
 // From the foot on the axis up to the crossing; if there is none, nothing at the origin.
@@ -308,7 +316,14 @@ static void insert_tokens(struct book *book, int row, int slot) {
   add_demand(book, chart);
   add_options_yearly(book, chart,
                      &(const struct yearly){outputs->tokens_served, outputs->served_line, 1});
-  end_yearly(book, chart, "billion output tokens", "#,##0,,,");
+  static const struct axis_scale scales[] = {{1e13, "trillion ", "#,##0,,,,"},
+                                             {1e10, "billion ", "#,##0,,,"},
+                                             {1e7, "million ", "#,##0,,"},
+                                             {1e4, "thousand ", "#,##0,"},
+                                             {0, "", "#,##0"}};
+  const double most = fmax(most_of(book, "demanded"), most_of(book, "tokens"));
+  const struct chart_axes axes = axes_scaled(book, scales, most, "output tokens");
+  end_yearly(book, chart, axes.y, axes.y_format);
   chart_place(book, chart, row, slot,
               "The demand in each period, and the output tokens that each option serves");
 }
@@ -326,6 +341,14 @@ static void add_curves(struct book *book, lxw_chart *chart, size_t first, size_t
   }
 }
 
+// Whether no option's cost is below nothing, so that an axis may begin there.
+static bool costs_something(const struct book *book) {
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    if (!(outputs_value(book, o, "cost_per_mtok", 0) >= 0))
+      return false;
+  return true;
+}
+
 static bool has_utilizations(const struct book *book) {
   return book->sheets->curves->utilizations > 0;
 }
@@ -339,6 +362,8 @@ static void insert_utilizations(struct book *book, int row, int slot) {
   chart_set_axes(chart, &axes);
   chart_axis_set_min(chart->x_axis, 0);
   chart_axis_set_max(chart->x_axis, 1);
+  if (costs_something(book))
+    chart_axis_set_min(chart->y_axis, 0);
   chart_place(book, chart, row, slot,
               "Lines: each option's cost per million output tokens at other levels of utilization");
 }

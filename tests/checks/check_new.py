@@ -146,6 +146,14 @@ def test_baseline(folder):
         expect((f"next: 'pertoken rent {path}'" in done.stderr) == (template == 'rent-or-own'), done.stderr)
 
 
+def test_doubt(folder):
+    """A published throughput that may be wrong is said to be so before the table, unless another replaces it."""
+    pair = ('h200', 'mi355x', '--model', 'llama-2-70b', '--count', 8)
+    for more, said in (((), True), (('--set', 'mi355x.throughput=6000 token/s'), False)):
+        done = run_of(folder, *pair, *more)[1]
+        expect(("doubtful: mi355x: its throughput: 2." in done.stderr) == said, done.stderr)
+
+
 def test_stand_in(folder):
     """By its own text: a row's rate, times the ratio of bandwidths, times that of active parameters."""
     accelerators, models, rows = table('accelerators'), table('models'), table('throughput')
@@ -285,6 +293,15 @@ def test_every_name(folder):
             done = new(folder, row['id'], '--model', 'mistral-7b', '--template', name, *volume, '-q',
                        '-o', folder / f"{row['id']}-{name}.ini")
             expect(done.returncode == DONE or 'is published for' in done.stderr, done.stderr)
+
+
+def test_currency(folder):
+    """What concerns the report as a whole is of [scenario]: a draft in another currency, by quarters."""
+    path = drafted(folder, *EXAMPLE, '--set', 'currency=EUR', '--set', 'exchange_rate=1.1 USD/EUR', '--set',
+                   'exchange_rate.source=our plan', '--set', 'exchange_rate.date=2026-11', '--set', 'period=3 month')
+    found = sections(path)
+    expect({'currency', 'exchange_rate.source', 'period'} <= set(found['scenario']) and 'currency' not in found['common'], found)
+    expect_exit(run('compare', path, '-q'), DONE, 'EUR/Mtok', 'periods of 3 month')
 
 
 def test_settings(folder):

@@ -334,6 +334,15 @@ def check_share_below_nothing(path, result, baseline, ranges):
             check('in words', words in result['no_saving'][option], result['no_saving'][option])
             said = ' '.join(run('compare', path, '-q').stdout.split())
             check('compare says so', f': {option}: in ' in said and 'No saving over the ranges: ' in said, said)
+            told = texts_on_sheet(path)
+            check('the workbook says so', any(one.startswith(f'No saving of {option}: in ') for one in told), str(told))
+
+
+def texts_on_sheet(path):
+    book = path.with_suffix('.xlsx')
+    done = run('report', path, '-q', '-o', book)
+    expect(done.returncode == DONE, done.stderr)
+    return [cell.value for cell in xlsx.read(book).sheets['Simulation'].cells.values() if isinstance(cell.value, str)]
 
 
 def check_faces():

@@ -121,27 +121,39 @@ static void warn_of_power(const struct subject *subject) {
     texts_add(&option->warnings, subject->arena, "idle power is above the power under load");
 }
 
+// "0.0104 %"
+static const char *use_text(double load, struct arena *arena) {
+  const double least = 0.0001;
+  return 100 * load < least ? arena_printf(arena, "less than %g %%", least)
+                            : arena_printf(arena, "%.3g %%", 100 * load);
+}
+
 // Of accelerators that are hardly used, what a token costs says how little they are used.
 static void warn_of_idleness(const struct subject *subject) {
   static const double half = 0.5;
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
   const double load = amount(scenario, option, "average_load");
+  const char *use = use_text(load, subject->arena);
+  const bool hardly = load > 0 && load < HARDLY_USED;
   const bool by_use = amount(scenario, option, "on_demand_rate") > 0 &&
                       amount(scenario, option, "reserved_share") == 0;
-  if (load > 0 && load < HARDLY_USED)
+  const bool draws = load > 0 && load < half && amount(scenario, option, "load_power") > 0 &&
+                     !option->rented && !is_there(figure_of(scenario, option, "idle_power"));
+  if (hardly && by_use)
     texts_add(&option->warnings, subject->arena,
-              by_use
-                  ? "rented for %.3g %% of the hours: that takes accelerators which start and "
-                    "stop with every request"
-                  : "in use %.3g %% of the time: nearly all of its cost is for idle accelerators",
-              100 * load);
-  if (load > 0 && load < half && amount(scenario, option, "load_power") > 0 && !option->rented &&
-      !is_there(figure_of(scenario, option, "idle_power")))
+              "rented for %s of the hours: that takes accelerators which start and stop with every "
+              "request",
+              use);
+  else if (hardly)
+    texts_add(&option->warnings, subject->arena,
+              "in use %s of the time: nearly all of its cost is for idle accelerators%s", use,
+              draws ? ", whose power counts as that under load: no idle_power is given" : "");
+  else if (draws)
     texts_add(&option->warnings, subject->arena,
               "no idle_power is given: it counts as drawing its power under load all the time, "
-              "though it is in use %.3g %% of it",
-              100 * load);
+              "though it is in use %s of it",
+              use);
 }
 
 // A typed count is kept, whether or not it is a number of whole servers and racks.

@@ -150,6 +150,7 @@ class Chart:
         self.named = {int(node.get('val')) for node in root.iterfind('chart/legend/legendEntry/idx')}
         self.axes = [''.join(text.text or '' for text in axis.iterfind('title//t'))
                      for tag in ('catAx', 'valAx') for axis in root.iterfind(f'chart/plotArea/{tag}')]
+        self.lows = [axis.find('scaling/min') for axis in root.iterfind('chart/plotArea/valAx')]
         self.formats = [axis.find('numFmt').get('formatCode') for axis in root.iterfind('chart/plotArea/valAx')]
         self.series = [Series(node) for node in root.iter('ser')]
         # LibreOffice leaves out labels only if the text is tilted; it breaks horizontal ones into letters.
@@ -261,14 +262,15 @@ def check_categories(book):
     expect(not any(stacks[0]) or min(map(min, stacks)) < 0, f'the axis may begin above 0: {chart.series[0].name}')
 
 
-def check_cash(book):
-    """The axes of cash are in a unit that leaves its numbers digits before the point, and not many."""
+def check_amounts(book):
+    """The axes of cash and of tokens are in a unit that leaves its numbers digits before the point, and not many."""
     for chart, _, _ in charts_of(book, book.sheets['Outputs']):
-        if not chart.title.startswith(('Cash cost by', 'Cumulative cash cost')):
+        if not chart.title.startswith(('Cash cost by', 'Cumulative cash cost', 'Output tokens')):
             continue
         commas = re.search(r'0(,*)', chart.formats[-1].partition('.')[2] or chart.formats[-1].rpartition('#')[2])[1]
-        word = next((word for word in ('million', 'thousand') if any(word in axis for axis in chart.axes)), None)
-        expect({None: 0, 'thousand': 1, 'million': 2}[word] == len(commas), f'{chart.axes} in {chart.formats}')
+        words = (None, 'thousand', 'million', 'billion', 'trillion')
+        word = next((word for word in words[1:] if any(word in axis for axis in chart.axes)), None)
+        expect(words.index(word) == len(commas), f'{chart.axes} in {chart.formats}')
         most = max(abs(number) for series in chart.series for number in values(book, series.y))
         expect(0.5 <= most / 1000 ** len(commas) < 1e5, f'up to {most} {chart.axes[-1]}')
 
@@ -377,7 +379,7 @@ def check_example(scenario, folder):
     expect(all(len(found) == 1 for found in colours.values()), f'colours of options: {colours}')
     expect(len({tuple(found) for found in colours.values()}) == len(colours), f'shared: {colours}')
     check_categories(book)
-    check_cash(book)
+    check_amounts(book)
     check_greys(book, colours)
     check_colour_vision(book, colours)
     check_tornado_labels(book, scenario)
@@ -560,6 +562,15 @@ def check_long_labels(folder):
             expect(len(set(names)) == count and all(name and len(name) <= most for name in names), f'{names}')
 
 
+def check_few_tokens(folder):
+    """A demand of a hundred million tokens is not shown as 0 billion; a cost that utilization does not change begins at 0."""
+    book = report(TINY.replace('[option a]', 'demand = 109.5 Mtok/yr\n\n[option a]', 1), folder)
+    check_amounts(book)
+    expect('million output tokens' in chart_named(book, 'Outputs', 'Output tokens against demand by year').axes, 'no millions')
+    low = chart_named(book, 'Outputs', 'Cost per token against utilization').lows[-1]
+    expect(low is not None and float(low.get('val')) == 0, f'the axis begins at {low}')
+
+
 def in_folder(test, *arguments):
     with tempfile.TemporaryDirectory(prefix='pertoken-charts-') as folder:
         test(*arguments, folder)
@@ -572,7 +583,7 @@ def main():
     for scenario in harness.EXAMPLES:
         count.test(scenario.name, in_folder, check_example, scenario)
     for test in (check_crossing, check_utilization, check_batches, check_answer, check_answer_below_nothing,
-                 check_answer_without_draws, check_answer_grade, check_long_labels):
+                 check_answer_without_draws, check_answer_grade, check_long_labels, check_few_tokens):
         count.test(test.__name__, in_folder, test)
     count.finish()
 

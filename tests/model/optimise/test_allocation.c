@@ -91,6 +91,13 @@ static void add_spares(struct small_problem *small, unsigned number) {
   }
 }
 
+// The same figures for all workloads, which are then one to the program, unless they are whole.
+static void make_alike(struct small_problem *small) {
+  const size_t options = small->problem.option_count;
+  for (size_t i = options; i < small->problem.workload_count * options; i++)
+    small->pairs[i] = small->pairs[i % options];
+}
+
 // What nodes of an option cost, with whole spares.
 static double cost_of_option(const struct allocation_option *option, double nodes, bool capex) {
   const double added = ceil(option->spares * nodes - 1e-9) - option->spares * nodes;
@@ -381,7 +388,26 @@ static double enumerate(const struct allocation_problem *problem) {
 
 enum outcome { SERVED, INFEASIBLE, TOO_MANY };
 
-static enum outcome check_problem(unsigned number, bool units, bool spares) {
+// Each workload is served, and of alike ones few are on several options: as many as fill one up.
+static void check_shares(const struct allocation_problem *problem,
+                         const struct allocation *allocation, bool alike, unsigned number) {
+  size_t splits = 0;
+  for (size_t w = 0; w < problem->workload_count; w++) {
+    double sum = 0;
+    for (size_t o = 0; o < problem->option_count; o++) {
+      const double share = allocation->shares[w * problem->option_count + o];
+      splits += share > 0 && sum > 0;
+      sum += share;
+    }
+    if (fabs(sum - 1) > 1e-12)
+      fail_msg("seed %u: workload %zu is served to %.17g", number, w, sum);
+  }
+  if (alike && splits > problem->option_count - 1)
+    fail_msg("seed %u: %zu splits of alike workloads over %zu options", number, splits,
+             problem->option_count);
+}
+
+static enum outcome check_problem(unsigned number, bool units, bool spares, bool alike) {
   struct fixture fixture;
   struct small_problem small;
   fixture_start(&fixture);
@@ -390,6 +416,8 @@ static enum outcome check_problem(unsigned number, bool units, bool spares) {
     add_units(&small, number);
   if (spares)
     add_spares(&small, number);
+  if (alike)
+    make_alike(&small);
   if (count_of(&small.problem) > MAX_COUNTED) {
     fixture_end(&fixture);
     return TOO_MANY;
@@ -401,6 +429,8 @@ static enum outcome check_problem(unsigned number, bool units, bool spares) {
              (int)allocation.status, allocation.cost);
   if (isfinite(truth) && fabs(allocation.cost - truth) > 1e-6 * truth)
     fail_msg("seed %u: enumeration says %.12g, the solver %.12g", number, truth, allocation.cost);
+  if (isfinite(truth))
+    check_shares(&small.problem, &allocation, alike, number);
   fixture_end(&fixture);
   return isfinite(truth) ? SERVED : INFEASIBLE;
 }
@@ -411,9 +441,11 @@ static void test_against_enumeration(void **state) {
   unsigned outcomes[TOO_MANY + 1] = {0};
   if (!allocation_available())
     skip();
-  print_message("problems 1 to %u are their seeds, the odd ones with units\n", problems);
+  print_message("problems 1 to %u are their seeds, the odd ones with units, every other four with "
+                "alike workloads\n",
+                problems);
   for (unsigned number = 1; number <= problems; number++)
-    outcomes[check_problem(number, number % 2, number % 4 > 1)]++;
+    outcomes[check_problem(number, number % 2, number % 4 > 1, number % 8 > 3)]++;
   print_message("%u of them cannot be served, %u have too much to enumerate\n",
                 outcomes[INFEASIBLE], outcomes[TOO_MANY]);
   assert_in_range(outcomes[INFEASIBLE], problems / 20, problems / 2);
@@ -426,9 +458,9 @@ static void test_presolver(void **state) {
   (void)state;
   if (!allocation_available())
     skip();
-  assert_int_equal(check_problem(26332, false, false), SERVED);
-  assert_int_equal(check_problem(12192, false, false), SERVED);
-  assert_int_equal(check_problem(29743, false, false), INFEASIBLE);
+  assert_int_equal(check_problem(26332, false, false, false), SERVED);
+  assert_int_equal(check_problem(12192, false, false, false), SERVED);
+  assert_int_equal(check_problem(29743, false, false, false), INFEASIBLE);
 }
 
 // One workload, one vendor per option, and unlimited budgets.

@@ -116,12 +116,15 @@ static void test_idleness(void **state) {
   static const struct {
     const char *keys, *said, *unsaid; // "": nothing
   } cases[] = {
-      {OWNED "demand = 109.5 Mtok/yr\n", "in use 0.0109 % of the time: " IDLE, ""},
       {OWNED "demand = 109.5 Mtok/yr\n",
-       DRAWS ": it counts as drawing its power under load all the time, though it is in use 0.0109 "
-             "% of it",
+       "in use 0.0109 % of the time: " IDLE ", whose power counts as that under load: " DRAWS,
        STOPS},
-      {OWNED "demand = 110000 Mtok/yr\n", DRAWS, IDLE},
+      {OWNED "demand = 109.5 Mtok/yr\nidle_power = 90 W\n", IDLE, DRAWS},
+      {OWNED "demand = 1 token/yr\n", "in use less than 0.0001 % of the time: " IDLE, ""},
+      {OWNED "demand = 110000 Mtok/yr\n",
+       DRAWS ": it counts as drawing its power under load all the time, though it is in use 10.9 % "
+             "of it",
+       IDLE},
       {OWNED "demand = 110000 Mtok/yr\nidle_power = 90 W\n", "", DRAWS},
       {OWNED "demand = 600000 Mtok/yr\n", "", DRAWS},
       {OWNED, "", DRAWS},

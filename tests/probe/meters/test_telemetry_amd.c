@@ -142,11 +142,16 @@ static void test_counts_itself(void **state) {
   amd_end(&machine);
 }
 
-// A partition without readings of its own is watched through its socket's first, which alone has
-// files in sysfs.
+// A partition that refuses or reports nothing is watched through its socket's first, which alone
+// has files in sysfs.
 static void test_second_partition(void **state) {
   (void)state;
-  for (int fails = 0; fails <= 1; fails++) {
+  static const struct {
+    int code;
+    uint16_t core_mhz, core_c;
+    double watched_c;
+  } cases[] = {{0, 2100, 61, 61}, {0, AMD_UNTOLD, AMD_UNTOLD, 66}, {2, 2100, 61, 66}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct amd_machine machine;
     struct telemetry telemetry;
     amd_start(&machine);
@@ -156,8 +161,11 @@ static void test_second_partition(void **state) {
     machine.amd->list[1] = amd_accelerator(0xc1, 1);
     machine.amd->list[2] = machine.amd->list[0];
     machine.amd->list[0] = amd_accelerator(0xb1, 0);
-    machine.amd->list[1].core_c = 61;
-    machine.amd->list[1].code = fails ? 2 : 0;
+    struct fake_accelerator *second = &machine.amd->list[1];
+    second->code = cases[i].code;
+    second->core_c = cases[i].core_c;
+    for (size_t k = 0; k < sizeof second->core_mhz / sizeof second->core_mhz[0]; k++)
+      second->core_mhz[k] = cases[i].core_mhz;
     telemetry_open(&telemetry, "0000:c1:00.1", &machine.roots, &machine.clock,
                    &machine.fixture.arena);
     assert_string_equal(telemetry.name, "amd-smi");
@@ -165,8 +173,8 @@ static void test_second_partition(void **state) {
     assert_string_equal(telemetry.state.partition, "SPX, NPS1");
     expect_near(telemetry.state.power_limit_w, 750, 1e-9, "the socket's");
     telemetry_look(&telemetry);
-    expect_near(telemetry_sum(&telemetry).core_temperature_c.max, fails ? 66 : 61, 1e-12,
-                "hotspot");
+    expect_near(telemetry_sum(&telemetry).core_temperature_c.max, cases[i].watched_c, 1e-12,
+                "junction");
     telemetry_close(&telemetry);
     amd_end(&machine);
   }

@@ -147,7 +147,7 @@ static void test_plans_follow(void **state) {
   assert_int_equal(plan_of(1, "attention_splits=100").attention_splits, 64);
 }
 
-// KB that sm_90 gives for percent of its 228: the capacity that is not smaller (CUDA C++ Programming
+// KB that sm_90 gives for percent of its 228: the capacity that is not smaller (CUDA Programming
 // Guide, Configuring L1/Shared Memory Balance).
 static int capacity_for(int carveout) {
   static const int capacities[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
