@@ -8,7 +8,7 @@ A case marks the places of its errors in its own text with MARK. Each must be re
 file, line and column, its message, the line and a caret; nothing else may be reported. Every case
 runs `compare` and `report`, every other one with an existing workbook, which must not change.
 PERTOKEN names the program.
-Seconds: 5
+Seconds: 4
 """
 import functools
 import os

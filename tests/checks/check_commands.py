@@ -3,7 +3,7 @@
 
 PERTOKEN names the program. Tables are checked by their display width. What compare, diff and explain show of the golden
 example is in check_compare, check_diff_faces and check_explain.
-Seconds: 5
+Seconds: 3
 """
 import csv
 import io

@@ -2,7 +2,7 @@
 """What explain shows of the golden example: a tree of formulas down to the inputs, all of which some result reaches.
 
 PERTOKEN names the program.
-Seconds: 2
+Seconds: 4
 """
 import re
 

@@ -6,7 +6,7 @@
 PROBE names the program. Speeds are not judged, only what is reported about them. What it refuses, what a model's row
 says, what it does with its records and with its kernels' variants have scripts of their own: check_probe_x.py.
 Deep: a model in four ranks, prompts by the GPU's own kernels, slices of a larger model, a wall meter.
-Seconds: 8, deep 90
+Seconds: 15, deep 140
 """
 import json
 import os

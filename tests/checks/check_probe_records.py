@@ -6,7 +6,7 @@
 PROBE names the program. A record that is altered must be noticed.
 Deep: with a model that fills the processor's caches, an interrupted run, and a repeated record; else a tiny one, and a
 test GPU on which nothing takes time.
-Seconds: 8, deep 120
+Seconds: 15, deep 110
 """
 import pathlib
 import signal

@@ -4,7 +4,7 @@
     check_probe_refusals.py [NAME...]
 
 PROBE names the program.
-Seconds: 3
+Seconds: 1
 """
 import os
 

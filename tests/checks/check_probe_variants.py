@@ -5,7 +5,7 @@
 
 PROBE names the program. The variant is that of tests/stand_ins/plugins/wrong_variant.c.
 Deep: one that never ends.
-Seconds: 3, deep 40
+Seconds: 12, deep 55
 """
 import json
 import time

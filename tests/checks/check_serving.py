@@ -347,9 +347,8 @@ def test_key():
 
 def test_folders():
     with engine() as url:
-        for folder in ('/proc/nowhere', '/dev/null'):
-            expect_exit(serving(f'{url}/{SCRIPT}', *QUICK, '--concurrency', 1, '-o', folder), MACHINE_FAILED,
-                        'cannot write')
+        for folder, words in (('/proc/nowhere', 'cannot create the directory'), ('/dev/null', 'cannot write')):
+            expect_exit(serving(f'{url}/{SCRIPT}', *QUICK, '--concurrency', 1, '-o', folder), MACHINE_FAILED, words)
 
 
 def test_help():

@@ -89,6 +89,16 @@ def check_rules(path, judged):
     return passed, failed
 
 
+def check_a_path_in_a_label(path, judged):
+    """A record is named by its path, and a folder may be called as a key is."""
+    book = xlsx.read(path)
+    entry = next(iter(judged.inputs.rows))
+    book.sheets['Inputs'].cells[entry.row, layout.LABEL] = xlsx.Cell('Batch: /tmp/a_clone/data/record.json')
+    found = list(dict(rules.RULES)[31](Subject(book)))
+    print('\n'.join(['a path in a label', *(f'FAILED {line}' for line in found)]))
+    return (0, 1) if found else (1, 0)
+
+
 def check_listed():
     """docs/workbook.md has the rules verbatim."""
     rows = re.findall(r'(?m)^\| (\d+) \| (.*) \|$', (harness.ROOT / 'docs/workbook.md').read_text())
@@ -128,7 +138,8 @@ def check(folder):
     if not totals:
         return [(0, 1)]
     totals += [check_long_ids(folder), check_listed()]
-    return [*totals, check_rules(folder / f'{richest.stem}.xlsx', subjects[richest])]
+    path = folder / f'{richest.stem}.xlsx'
+    return [*totals, check_a_path_in_a_label(path, subjects[richest]), check_rules(path, subjects[richest])]
 
 
 def main():
