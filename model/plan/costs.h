@@ -38,7 +38,7 @@ struct plan_costs_request {
 };
 
 // NULL after errors: options that have a ramp, a delivery delay or a day, build their own
-// facility, are sized by their own demand, or live for less than a period or than their lead time.
+// facility, have a demand of their own, or live for less than a period or than their lead time.
 const struct fleet_problem *plan_costs(const struct plan_costs_request *request,
                                        struct arena *arena, struct diagnostics *diagnostics);
 

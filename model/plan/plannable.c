@@ -1,7 +1,7 @@
 #include "model/plan/plannable.h"
 
-#include "model/cost/graph.h"
 #include "model/plan/quote.h"
+#include "model/questions/portfolio.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
@@ -20,9 +20,7 @@ const char *plannable_barrier(const struct quoting *quoting, size_t o) {
     return "builds its own facility: a plan does not buy one, it has a 'site_power'";
   if (quote_input(quoting, option, "site_power", 0) > 0)
     return "has its own 'site_power': give that of the whole plan under [plan]";
-  if (!option->provider && option->graph->state[quote_item(quoting, "accelerators")] != GRAPH_INPUT)
-    return "is sized by its own demand: what a plan serves is in its [demand NAME]";
   if (quote_life(quoting, option) < 1)
     return "has a life shorter than a period";
-  return NULL;
+  return portfolio_barrier(quoting->scenario, option);
 }

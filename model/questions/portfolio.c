@@ -522,3 +522,10 @@ const struct portfolio *portfolio_read(const struct scenario *scenario, struct a
                       "there is no [demand NAME] to serve");
   return diagnostics->errors == errors ? reader.portfolio : NULL;
 }
+
+const char *portfolio_barrier(const struct scenario *scenario, const struct option *option) {
+  const int demand = model_find(scenario->model, "demand");
+  if (!option->provider && demand >= 0 && option_has(option, demand))
+    return "has a 'demand': what a portfolio serves is in its [demand NAME]";
+  return NULL;
+}

@@ -39,6 +39,7 @@
 #include "base/source.h"
 #include "model/chance/distribution.h"
 #include "model/optimise/allocation_problem.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stddef.h>
@@ -109,5 +110,9 @@ struct portfolio {
 // negative or zero; no stock; shares of more than the total.
 const struct portfolio *portfolio_read(const struct scenario *scenario, struct arena *arena,
                                        struct diagnostics *diagnostics);
+
+// Why an option cannot serve the demands of a portfolio, in nodes as many as those need, to be read
+// after "option 'x'"; NULL if it can. One that has a demand of its own: its cost follows that.
+const char *portfolio_barrier(const struct scenario *scenario, const struct option *option);
 
 #endif

@@ -377,6 +377,7 @@ static int refuse_options(const struct routing *routing) {
   const struct scenario *scenario = routing->pairing.scenario;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
+    const char *barrier = portfolio_barrier(scenario, option);
     if (question_refuse_changing(scenario, option, option->place, routing->pairing.diagnostics))
       return -1;
     if (option_has(option, model_find(scenario->model, "discount_tier_1"))) {
@@ -391,6 +392,11 @@ static int refuse_options(const struct routing *routing) {
       diagnostics_error(
           routing->pairing.diagnostics, option->place,
           "option '%s' has 'site_power', which a portfolio does not take into account", option->id);
+      return -1;
+    }
+    if (barrier) {
+      diagnostics_error(routing->pairing.diagnostics, option->place, "option '%s' %s", option->id,
+                        barrier);
       return -1;
     }
     if (scenario->options[o].provider) {

@@ -326,6 +326,10 @@ def check_bad_input(folder):
             text = text.replace('residual_value = 30 %\n', '')
         done = run('plan', written(folder, text))
         check(expected, done.returncode == BAD_INPUT and expected in done.stderr, done.stderr)
+    counted = head().replace('[common]', '[common]\ndemand = 1e6 Mtok/yr') + workloads() + '[plan]\n'
+    for text in (counted, counted.replace('\naccelerators = 8\n', '\n')):
+        done = run('plan', written(folder, text))
+        check('a demand of its own', done.returncode == BAD_INPUT and "option 'x' has a 'demand': what a portfolio serves" in done.stderr, done.stderr)
     rented = head() + RENT + workloads('', '') + '[portfolio]\ncapex_budget = 1000 USD\n[plan]\n'
     done = run('plan', written(folder, rented))
     check('warned of', done.returncode == DONE and 'warning: the budget of all purchases, 1000 USD, does not buy one purchase unit' in done.stderr, done.stderr)

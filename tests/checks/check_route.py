@@ -14,7 +14,7 @@ import random
 import tempfile
 
 from support import scenarios
-from support.program import Count, ROOT, near, run, skip_all
+from support.program import BAD_INPUT, Count, ROOT, near, run, skip_all
 
 PORTFOLIO = 'examples/portfolio.ini'
 WAIT = 'examples/wait.ini'
@@ -314,6 +314,14 @@ def check_bad_input(folder):
     check('wait for another', done.returncode == 2 and '[wait b200]' in done.stderr, done.stderr)
 
 
+def check_own_demand(folder):
+    """An option with a demand of its own would cost that, not what its nodes do, whether it sizes them or not."""
+    sized = edited(folder, PORTFOLIO, 'sized.ini', ('\naccelerators = 8\n', '\n'))
+    for path in (PORTFOLIO, sized):
+        done = run('route', path, '--set', 'demand=1e6 Mtok/yr')
+        check(f'route of {path} with a demand', done.returncode == BAD_INPUT and "has a 'demand': what a portfolio serves" in done.stderr, done.stderr)
+
+
 def check_seeds(folder):
     again = edited(folder, WAIT, 'seed.ini', ('months = 3', 'months = 3\nseed = 2'))
     first, second, other = answer('wait', WAIT), answer('wait', WAIT), answer('wait', again)
@@ -375,6 +383,7 @@ def main():
         check_spares(folder)
         check_whole(folder)
         check_bad_input(folder)
+        check_own_demand(folder)
         check_seeds(folder)
         check_ranges(folder)
         check_large(folder)
