@@ -12,7 +12,8 @@
 //   discount           that of the action's volume tier, on all of it
 //   residual_value     without `resale`: in a straight line from the full price to residual_value
 //                      at the end of the life, or at the horizon if that is sooner; zero if it is
-//                      retired before the horizon
+//                      retired before the horizon; so are server_residual and network_residual,
+//                      with `resale`, too
 //   cost   = sum over its periods of cash * growth(-wacc, time of the payment)
 //   outlay = its capex
 // A lot costs the slope over nodes of the workload that is cheapest in each period; the additional

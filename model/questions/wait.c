@@ -231,11 +231,19 @@ static void grow_prices(const struct waiting *waiting, const double *delay) {
   }
 }
 
-static void age_residual(const struct waiting *waiting, const double *horizon, const double *left) {
-  double *values = evaluation_input(waiting->own, "residual_value");
-  const double *at_end = evaluation_input(waiting->own_base, "residual_value");
-  for (size_t i = 0; values && i < VECTOR_BLOCK; i++)
-    values[i] = 1 - (1 - at_end[i]) * left[i] / horizon[i];
+// `resale` ages by itself, and is then the accelerators' alone where servers have a residual value.
+static void age_residuals(const struct waiting *waiting, const double *horizon,
+                          const double *left) {
+  static const char *const names[] = {"residual_value", "server_residual", "network_residual"};
+  const int resale = model_find(waiting->scenario->model, "resale");
+  const bool ages =
+      resale >= 0 && option_has(option_of(waiting, waiting->answer->successor), resale);
+  for (size_t n = ages ? 1 : 0; n < sizeof names / sizeof names[0]; n++) {
+    double *values = evaluation_input(waiting->own, names[n]);
+    const double *at_end = evaluation_input(waiting->own_base, names[n]);
+    for (size_t i = 0; values && i < VECTOR_BLOCK; i++)
+      values[i] = 1 - (1 - at_end[i]) * left[i] / horizon[i];
+  }
 }
 
 // Adds the cost of what is ordered after `order` hours and delivered `delay` hours from now.
@@ -253,7 +261,7 @@ static void add_ordered(struct waiting *waiting, double order, const double *del
   scale(waiting->own, waiting->own_base, "list_price", prices);
   size_block(waiting, waiting->own, waiting->own_per_gpu);
   grow_prices(waiting, delay);
-  age_residual(waiting, horizon, own_horizon);
+  age_residuals(waiting, horizon, own_horizon);
   evaluate(waiting->own);
   for (size_t i = 0; i < VECTOR_BLOCK; i++)
     if (left[i] > 1e-9 * horizon[i])

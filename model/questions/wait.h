@@ -22,8 +22,8 @@
 // what is rented, is sized in whole nodes for those tokens; its list price is price *
 // growth(-price_decline, m) times today's; electricity, colocation and wages have grown until its
 // delivery. Hardware that is younger at the horizon is worth more then: the residual value falls in
-// a straight line from the full price to `residual_value` at the age of H, so that every choice
-// pays for the part of it that was used. A delivery after the horizon never arrives: everything is
+// a straight line from the full price to `residual_value` (of servers and network: to one of their
+// own) at the age of H, so that every choice pays for the part of it that was used. A delivery after the horizon never arrives: everything is
 // rented.
 #ifndef PERTOKEN_MODEL_QUESTIONS_WAIT_H
 #define PERTOKEN_MODEL_QUESTIONS_WAIT_H

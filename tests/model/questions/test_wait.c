@@ -85,6 +85,27 @@ static void test_residual(void **state) {
                8 * 6 * month + 8000 * 0.8 * 2.5 / 3);
 }
 
+// Eight nodes and a network for 50 and 25 USD more each lose value as the accelerators do, whether
+// that is left to their common residual value or stated for each.
+static void test_residual_of_parts(void **state) {
+  (void)state;
+  static const char *const stated[] = {
+      "residual_value = 20 %\n",
+      "residual_value = 20 %\nserver_residual = 20 %\nnetwork_residual = 20 %\n",
+      "resale = 60, 40, 20 %\nserver_residual = 20 %\nnetwork_residual = 20 %\n",
+  };
+  const double all = 8 * (1000 + 50 + 25), used = 0.8 * 2.5 / 3;
+  for (size_t i = 0; i < sizeof stated / sizeof stated[0]; i++) {
+    char common[256];
+    snprintf(common, sizeof common, "node_price = 50 USD\nnetwork_price = 25 USD/gpu\n%s",
+             stated[i]);
+    // Sold by age, accelerators of two and a half years are worth what three years leave.
+    const double accelerators = i < 2 ? 8000 * used : 8000 * 0.8;
+    expect_costs(free_power, common, "months = 6\nmeanwhile = cloud\n", all * 0.8,
+                 8 * 6 * month + accelerators + 8 * 75 * used);
+  }
+}
+
 static void test_present_value(void **state) {
   (void)state;
   const double d = 1.1;
@@ -255,6 +276,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_by_hand),
       cmocka_unit_test(test_residual),
+      cmocka_unit_test(test_residual_of_parts),
       cmocka_unit_test(test_present_value),
       cmocka_unit_test(test_power),
       cmocka_unit_test(test_latest_delivery),
