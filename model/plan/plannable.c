@@ -9,9 +9,6 @@
 
 const char *plannable_barrier(const struct quoting *quoting, size_t o) {
   const struct option *option = &quoting->scenario->options[o];
-  if (quote_input(quoting, option, "ramp", 0) > 0)
-    return "has a 'ramp': a plan's purchases serve in full from their first day, and its demands "
-           "grow by 'growth'";
   if (option_has(option, quote_item(quoting, "delivery_delay")))
     return "has a 'delivery_delay': for a plan, give the 'delay' of its [supply OPTION]";
   if (option_has(option, quote_item(quoting, "peak_over_mean")))

@@ -112,7 +112,7 @@ const struct portfolio *portfolio_read(const struct scenario *scenario, struct a
                                        struct diagnostics *diagnostics);
 
 // Why an option cannot serve the demands of a portfolio, in nodes as many as those need, to be read
-// after "option 'x'"; NULL if it can. One that has a demand of its own: its cost follows that.
+// after "option 'x'"; NULL if it can. One that has a demand of its own: its cost follows that; or a ramp.
 const char *portfolio_barrier(const struct scenario *scenario, const struct option *option);
 
 #endif

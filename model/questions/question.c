@@ -11,6 +11,7 @@
 #include "model/cost/units.h"
 #include "model/cost/usable.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/range.h"
 
 #include <math.h>
 #include <string.h>
@@ -176,4 +177,10 @@ int question_refuse_changing(const struct scenario *scenario, const struct optio
                     "option '%s' %s, and this question covers only constant fleets", option->id,
                     changes_how);
   return -1;
+}
+
+bool question_ramps(const struct scenario *scenario, const struct option *option) {
+  const int ramp = model_find(scenario->model, "ramp");
+  return ramp >= 0 && option_has(option, ramp) &&
+         (option_value(scenario, option, ramp, 0) > 0 || option_range(scenario, option, ramp) >= 0);
 }

@@ -140,11 +140,25 @@ static int read_count(struct terms_reading *reading, const char *name, unsigned 
   return -1;
 }
 
+// A ramp would shrink the rate that the alternatives are sized for, and be served by none of them.
+static int refuse_changing(const struct terms_reading *reading, const struct option *of,
+                           struct place place) {
+  if (question_refuse_changing(reading->scenario, of, place, reading->diagnostics))
+    return -1;
+  if (!question_ramps(reading->scenario, of))
+    return 0;
+  diagnostics_error(reading->diagnostics, place,
+                    "option '%s' has a 'ramp': what is bought, ordered or rented here serves in "
+                    "full from its first day",
+                    of->id);
+  return -1;
+}
+
 // Years count from each purchase, so a later purchase would get the costs of an earlier year.
 static int refuse_years(const struct terms_reading *reading, const struct option *of,
                         struct place place) {
   const struct model *model = reading->scenario->model;
-  if (question_refuse_changing(reading->scenario, of, place, reading->diagnostics))
+  if (refuse_changing(reading, of, place))
     return -1;
   if (!model_follows_year(model, of->graph->state, model_find(model, "tco")))
     return 0;
@@ -211,8 +225,7 @@ static int read_meanwhile(struct terms_reading *reading) {
     reading->terms->meanwhile = option;
     reading->terms->beliefs[WAIT_RENT] = (struct wait_belief){.certain = true};
     if (scenario->options[option].rented)
-      return question_refuse_changing(scenario, &scenario->options[option], key->value_place,
-                                      reading->diagnostics);
+      return refuse_changing(reading, &scenario->options[option], key->value_place);
     if (scenario->options[option].provider)
       diagnostics_error(reading->diagnostics, key->value_place,
                         "'%s' is a token API: give its price, such as 'meanwhile = 0.90 %s/Mtok'",

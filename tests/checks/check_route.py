@@ -314,12 +314,16 @@ def check_bad_input(folder):
     check('wait for another', done.returncode == 2 and '[wait b200]' in done.stderr, done.stderr)
 
 
-def check_own_demand(folder):
-    """An option with a demand of its own would cost that, not what its nodes do, whether it sizes them or not."""
+def check_refused_options(folder):
+    """An option with a demand of its own would cost that, not what its nodes do, whether it sizes them or not; one with
+    a ramp does not serve from the first day."""
     sized = edited(folder, PORTFOLIO, 'sized.ini', ('\naccelerators = 8\n', '\n'))
     for path in (PORTFOLIO, sized):
         done = run('route', path, '--set', 'demand=1e6 Mtok/yr')
         check(f'route of {path} with a demand', done.returncode == BAD_INPUT and "has a 'demand': what a portfolio serves" in done.stderr, done.stderr)
+    for kind, source in (('route', PORTFOLIO), ('wait', WAIT)):
+        done = run(kind, source, '--set', 'ramp=6 month')
+        check(f'{kind} with a ramp', done.returncode == BAD_INPUT and "has a 'ramp': what " in done.stderr, done.stderr)
 
 
 def check_seeds(folder):
@@ -383,7 +387,7 @@ def main():
         check_spares(folder)
         check_whole(folder)
         check_bad_input(folder)
-        check_own_demand(folder)
+        check_refused_options(folder)
         check_seeds(folder)
         check_ranges(folder)
         check_large(folder)

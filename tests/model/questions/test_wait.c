@@ -239,6 +239,28 @@ static void test_bad_input(void **state) {
   }
 }
 
+// Served in full from the first day, by every option that takes part.
+static void test_ramps(void **state) {
+  (void)state;
+  static const struct {
+    const char *common, *wait, *message;
+  } cases[] = {
+      {"ramp = 6 month", "months = 6\nmeanwhile = cloud\n", "option 'a' has a 'ramp'"},
+      {"", "months = 6\nmeanwhile = cloud\nsuccessor = b\n[case late]\nb.ramp = 6 month\n", ""},
+      {"", "months = 6\nmeanwhile = cloud\nsuccessor = b\n[range]\nb.ramp = uniform(0, 6) month\n",
+       "option 'b' has a 'ramp'"},
+      {"", "months = 6\nmeanwhile = cloud\n[range]\ncloud.ramp = uniform(0, 6) month\n",
+       "option 'cloud' has a 'ramp'"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    const struct wait_answer *answer = ask(&fixture, free_power, cases[i].common, cases[i].wait);
+    expect_error(&fixture.fixture, cases[i].wait, cases[i].message);
+    assert_int_equal(answer == NULL, *cases[i].message != '\0');
+    scenario_fixture_end(&fixture);
+  }
+}
+
 static void test_spans(void **state) {
   (void)state;
   static const struct {
@@ -284,6 +306,7 @@ int main(void) {
       cmocka_unit_test(test_month_at_which_it_pays),
       cmocka_unit_test(test_ranges_of_the_scenario),
       cmocka_unit_test(test_bad_input),
+      cmocka_unit_test(test_ramps),
       cmocka_unit_test(test_spans),
       cmocka_unit_test(test_slip_from_data),
   };
