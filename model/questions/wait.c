@@ -29,7 +29,7 @@ struct waiting {
   const struct sampler *sampler; // of the scenario's ranges, or NULL
   struct evaluation *now, *own, *own_base, *rent;
   double drawn[WAIT_KEYS][VECTOR_BLOCK];
-  double rate[VECTOR_BLOCK];
+  double rate[VECTOR_BLOCK], unmet[VECTOR_BLOCK];               // token/h
   double own_per_gpu[VECTOR_BLOCK], rent_per_gpu[VECTOR_BLOCK]; // token/h per accelerator
   struct arena *arena;
   struct diagnostics *diagnostics;
@@ -194,9 +194,9 @@ static void find_rates(struct waiting *waiting) {
   if (waiting->rent)
     evaluate(waiting->rent);
   for (size_t i = 0; i < VECTOR_BLOCK; i++) {
-    const double served = item_of(waiting, waiting->now, "tokens_total", 0)[i] /
-                          item_of(waiting, waiting->now, "horizon", 0)[i];
-    waiting->rate[i] = demand ? demand[i] : served;
+    waiting->rate[i] = item_of(waiting, waiting->now, "tokens_total", 0)[i] /
+                       item_of(waiting, waiting->now, "horizon", 0)[i];
+    waiting->unmet[i] = demand ? fmax(0, demand[i] - waiting->rate[i]) : 0;
     waiting->own_per_gpu[i] = item_of(waiting, waiting->own, "tokens_per_gpu", 0)[i];
     if (waiting->rent)
       waiting->rent_per_gpu[i] = item_of(waiting, waiting->rent, "tokens_per_gpu", 0)[i];
@@ -205,11 +205,14 @@ static void find_rates(struct waiting *waiting) {
 
 // ---- the two choices
 
-// Whole purchase units for the rate, unless the count is computed from the option's own demand.
+// Whole purchase units for the rate; a demand is that rate, and sizes an option without a count.
 static void size_block(const struct waiting *waiting, struct evaluation *block,
                        const double *per_gpu) {
   double *accelerators = evaluation_input(block, "accelerators");
+  double *demand = evaluation_input(block, "demand");
   const double *unit = item_of(waiting, block, "purchase_unit", 0);
+  for (size_t i = 0; demand && i < VECTOR_BLOCK; i++)
+    demand[i] = waiting->rate[i];
   for (size_t i = 0; accelerators && i < VECTOR_BLOCK; i++)
     accelerators[i] = ceil(waiting->rate[i] / per_gpu[i] / unit[i] - 1e-9) * unit[i];
 }
@@ -313,7 +316,7 @@ static void cost_of_waiting(struct waiting *waiting, double order, double *delay
 struct sums {
   double *now, *later;      // [draws]
   double *months, *cheaper; // [count]: sums over draws
-  double rate;
+  double rate, unmet;
 };
 
 static void add_block(struct waiting *waiting, struct sums *sums, size_t first) {
@@ -325,6 +328,7 @@ static void add_block(struct waiting *waiting, struct sums *sums, size_t first) 
   for (size_t i = 0; i < width; i++) {
     sums->now[first + i] = present_value(waiting, waiting->now, i);
     sums->rate += waiting->rate[i];
+    sums->unmet += waiting->unmet[i];
   }
   for (size_t m = 0; m < answer->count; m++) {
     const double order = answer->list[m].months * month_h();
@@ -367,6 +371,7 @@ static void finish(struct waiting *waiting, const struct sums *sums) {
   answer->now = choice_of(sums->now, sums->later, answer->draws, true, waiting->arena);
   answer->later = choice_of(sums->later, sums->now, answer->draws, false, waiting->arena);
   answer->rate = sums->rate / draws;
+  answer->unmet = sums->unmet / draws;
   answer->pays_from = answer->pays_until = answer->best = -1;
   for (size_t m = 0; m < answer->count; m++) {
     struct wait_month *month = &answer->list[m];

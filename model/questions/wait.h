@@ -14,8 +14,8 @@
 // Quantities except months, draws and seed may be ranges, as in [range]; so may the scenario's
 // inputs.
 //
-// Both choices serve the same tokens per hour over the same horizon H: those of the accelerators
-// that could be bought now, or the option's `demand`. With an order after m and a delay s,
+// Both choices serve the same tokens per hour over the same horizon H: those that the option would
+// serve if bought now, of its `demand` what it can serve or buys elsewhere. With an order after m and a delay s,
 //   now  = PV(OPTION, H)
 //   wait = PV(rent, min(m + s, H)) + PV(ordered, H - m - s) / growth(wacc, m + s)
 // where PV is the sum of discounted_cash; with wacc = 0 %/yr it is the tco. What is ordered, and
@@ -61,6 +61,7 @@ struct wait_answer {
   double slip;            // h, expected
   const char *slip_words; // the source of the slip
   double rate;            // token/h that both choices serve, expected
+  double unmet;           // token/h that the option's demand exceeds it by, expected
   struct wait_choice now, later;
   struct wait_month *list; // 0, 1, ... months
   size_t count;

@@ -326,6 +326,18 @@ def check_refused_options(folder):
         check(f'{kind} with a ramp', done.returncode == BAD_INPUT and "has a 'ramp': what " in done.stderr, done.stderr)
 
 
+def check_demands_of_wait(folder):
+    """Both alternatives serve what the option does if it is bought now: a larger demand is warned of, and the
+    successor's own, which sizes it, does not count."""
+    short = answer('wait', WAIT, '--set', 'b200.demand=1e9 Mtok/yr')
+    check('a demand that is not met', short['answer'] == answer('wait', WAIT)['answer']
+          and any('serve only' in warning for warning in short['warnings']), short)
+    costs = [answer('wait', edited(folder, WAIT, 'sized.ini', ('pr010\naccelerators = 256', f'pr010\ndemand = {demand} Mtok/yr')))
+             ['tables']['choices']['rows'][1]['expected_cost'] for demand in ('1e6', '9e6')]
+    counted = answer('wait', WAIT)['tables']['choices']['rows'][1]['expected_cost']
+    check('a successor with a demand', near(*costs, 1e-12) and near(costs[0], counted, 1e-2), (costs, counted))
+
+
 def check_seeds(folder):
     again = edited(folder, WAIT, 'seed.ini', ('months = 3', 'months = 3\nseed = 2'))
     first, second, other = answer('wait', WAIT), answer('wait', WAIT), answer('wait', again)
@@ -388,6 +400,7 @@ def main():
         check_whole(folder)
         check_bad_input(folder)
         check_refused_options(folder)
+        check_demands_of_wait(folder)
         check_seeds(folder)
         check_ranges(folder)
         check_large(folder)

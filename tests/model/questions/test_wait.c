@@ -239,6 +239,27 @@ static void test_bad_input(void **state) {
   }
 }
 
+// 800 token/s are served however large the demand is, and half of them if no more is asked for.
+static void test_demands(void **state) {
+  (void)state;
+  static const struct {
+    const char *demand;
+    double rate, unmet, later; // token/s; USD, for an order of the same in 0 months
+  } cases[] = {{"50457.6 Mtok/yr", 800, 800, 8000}, {"12614.4 Mtok/yr", 400, 0, 4000}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    char common[128];
+    snprintf(common, sizeof common, "demand = %s", cases[i].demand);
+    const struct wait_answer *answer =
+        ask(&fixture, free_power, common, "months = 0\nmeanwhile = cloud\n");
+    expect_near(answer->rate, cases[i].rate * 3600, 1e-12, "rate");
+    expect_near(answer->unmet, cases[i].unmet * 3600, 1e-12, "unmet");
+    expect_near(answer->now.mean, 8000, 1e-12, "now");
+    expect_near(answer->later.mean, cases[i].later, 1e-12, cases[i].demand);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // Served in full from the first day, by every option that takes part.
 static void test_ramps(void **state) {
   (void)state;
@@ -306,6 +327,7 @@ int main(void) {
       cmocka_unit_test(test_month_at_which_it_pays),
       cmocka_unit_test(test_ranges_of_the_scenario),
       cmocka_unit_test(test_bad_input),
+      cmocka_unit_test(test_demands),
       cmocka_unit_test(test_ramps),
       cmocka_unit_test(test_spans),
       cmocka_unit_test(test_slip_from_data),
