@@ -77,7 +77,7 @@ struct wait_answer {
 
 // Answers a [wait NAME] section. NULL after errors: unknown keys and options; months below zero or
 // not before the horizon; no meanwhile; a rented option or successor, or one without data
-// or with a ramp.
+// or with a ramp; a successor with another horizon, or anything with another wacc.
 const struct wait_answer *wait_ask(const struct scenario *scenario,
                                    const struct ini_section *section, struct arena *arena,
                                    struct diagnostics *diagnostics);

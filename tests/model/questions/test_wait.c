@@ -260,6 +260,41 @@ static void test_demands(void **state) {
   }
 }
 
+// One horizon and one discount rate, in every draw; what is rented ends at the delivery anyway.
+static void test_common_terms(void **state) {
+  (void)state;
+  static const char successor[] = "months = 6\nmeanwhile = cloud\nsuccessor = b\n";
+  static const char half[] = "months = 6\nmeanwhile = 0.5 USD/Mtok\nsuccessor = b\n";
+  static const struct {
+    const char *wait, *set, *message;
+  } cases[] = {
+      {successor, "b.horizon=5 yr", "options 'a' and 'b' differ in 'horizon'"},
+      {successor, "b.wacc=8 %/yr", "options 'a' and 'b' differ in 'wacc'"},
+      {successor, "cloud.wacc=8 %/yr", "options 'a' and 'cloud' differ in 'wacc'"},
+      {successor, "cloud.horizon=5 yr", ""},
+      {half, "cloud.wacc=8 %/yr", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[2048];
+    snprintf(text, sizeof text, options, free_power, "", cases[i].wait);
+    scenario_fixture_set(&fixture, text, NULL, &cases[i].set);
+    expect_error(&fixture.fixture, cases[i].set, "");
+    const struct wait_answer *answer =
+        wait_ask(fixture.scenario, question_section(fixture.scenario, "wait", "a"),
+                 &fixture.fixture.arena, &fixture.fixture.diagnostics);
+    expect_error(&fixture.fixture, cases[i].set, cases[i].message);
+    assert_int_equal(answer == NULL, *cases[i].message != '\0');
+    scenario_fixture_end(&fixture);
+  }
+  struct scenario_fixture fixture;
+  char wait[256];
+  snprintf(wait, sizeof wait, "%s[range]\nb.wacc = uniform(0, 9) %%/yr\n", successor);
+  assert_null(ask(&fixture, free_power, "", wait));
+  expect_error(&fixture.fixture, wait, "options 'a' and 'b' differ in the range of 'wacc'");
+  scenario_fixture_end(&fixture);
+}
+
 // Served in full from the first day, by every option that takes part.
 static void test_ramps(void **state) {
   (void)state;
@@ -328,6 +363,7 @@ int main(void) {
       cmocka_unit_test(test_ranges_of_the_scenario),
       cmocka_unit_test(test_bad_input),
       cmocka_unit_test(test_demands),
+      cmocka_unit_test(test_common_terms),
       cmocka_unit_test(test_ramps),
       cmocka_unit_test(test_spans),
       cmocka_unit_test(test_slip_from_data),
