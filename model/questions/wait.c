@@ -272,12 +272,12 @@ static void add_ordered(struct waiting *waiting, double order, const double *del
                   pow(1 + wacc[i] * year_h(), delay[i] / year_h());
 }
 
-// Whole years and a shortened last one, each discounted at its end, as in the cost model.
-static double discounted_hours(double hours, double wacc) {
+// Whole periods and a shortened last one, each discounted at its end, as in the cost model.
+static double discounted_hours(double hours, double period_h, double wacc) {
   double sum = 0;
-  for (int year = 0; year * year_h() < hours; year++) {
-    const double end = fmin(hours, (year + 1) * year_h());
-    sum += (end - year * year_h()) / pow(1 + wacc * year_h(), end / year_h());
+  for (int t = 0; t * period_h < hours; t++) {
+    const double end = fmin(hours, (t + 1) * period_h);
+    sum += (end - t * period_h) / pow(1 + wacc * year_h(), end / year_h());
   }
   return sum;
 }
@@ -287,8 +287,8 @@ static void add_rent(struct waiting *waiting, const double *delay, double *costs
   double *horizon = waiting->rent ? evaluation_input(waiting->rent, "horizon") : NULL;
   if (!horizon) {
     for (size_t i = 0; i < VECTOR_BLOCK; i++)
-      costs[i] +=
-          waiting->rate[i] * waiting->drawn[WAIT_RENT][i] * discounted_hours(delay[i], wacc[i]);
+      costs[i] += waiting->rate[i] * waiting->drawn[WAIT_RENT][i] *
+                  discounted_hours(delay[i], waiting->scenario->period_h, wacc[i]);
     return;
   }
   for (size_t i = 0; i < VECTOR_BLOCK; i++)

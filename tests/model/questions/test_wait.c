@@ -117,6 +117,30 @@ static void test_present_value(void **state) {
                    (8000 - 4000 / pow(d, 1.5)) / pow(d, 1.5));
 }
 
+// A price per token is paid at the end of each period, as a rent is: 8 USD an hour for 2.88 Mtok.
+static void test_periods(void **state) {
+  (void)state;
+  static const char *const rents[] = {"cloud", "2.7777777777777777 USD/Mtok"};
+  const double d = 1.1;
+  double expected = (8000 - 8000 / 6. / pow(d, 2.5)) / sqrt(d);
+  for (int m = 1; m <= 6; m++)
+    expected += 8 * month / pow(d, m / 12.);
+  for (size_t i = 0; i < sizeof rents / sizeof rents[0]; i++) {
+    struct scenario_fixture fixture;
+    char wait[128], text[2048], monthly[2048];
+    snprintf(wait, sizeof wait, "months = 6\nmeanwhile = %s\n", rents[i]);
+    snprintf(text, sizeof text, options, free_power, "wacc = 10 %/yr", wait);
+    snprintf(monthly, sizeof monthly, "[scenario]\nperiod = 1 month%s", strchr(text, '\n'));
+    scenario_fixture_start(&fixture, monthly, NULL, NULL);
+    const struct wait_answer *answer =
+        wait_ask(fixture.scenario, question_section(fixture.scenario, "wait", "a"),
+                 &fixture.fixture.arena, &fixture.fixture.diagnostics);
+    expect_error(&fixture.fixture, wait, "");
+    expect_near(answer->later.mean, expected, 1e-12, rents[i]);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 static void test_power(void **state) {
   (void)state;
   // 8 kW at 0.1 USD/kWh, 10 % more every year; half as much is drawn by the successor.
@@ -356,6 +380,7 @@ int main(void) {
       cmocka_unit_test(test_residual),
       cmocka_unit_test(test_residual_of_parts),
       cmocka_unit_test(test_present_value),
+      cmocka_unit_test(test_periods),
       cmocka_unit_test(test_power),
       cmocka_unit_test(test_latest_delivery),
       cmocka_unit_test(test_latest_delivery_at_means),
