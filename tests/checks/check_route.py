@@ -326,6 +326,35 @@ def check_refused_options(folder):
         check(f'{kind} with a ramp', done.returncode == BAD_INPUT and "has a 'ramp': what " in done.stderr, done.stderr)
 
 
+BY_USE = """[scenario]
+title = By use
+horizon = 1 yr
+date = 2026-11-20
+[workload]
+utilization = 60 %
+[common]
+accelerators = 16
+[option r]
+accelerator = h100-sxm5-80
+throughput = 4000 token/s
+on_demand_rate = 3 USD/gpu/h
+[demand w]
+tokens = 1e9 token/month
+nodes_per_replica = 2
+"""
+
+
+def check_rent_by_use(folder):
+    """Two nodes of a replica that are hardly used count as in use, and a warning says so."""
+    path = pathlib.Path(folder) / 'use.ini'
+    for command, plan in (('route', ''), ('plan', '[plan]\n')):
+        for old, new, warned in (('', '', True), ('nodes_per_replica = 2\n', '', False),
+                                 ('on_demand_rate', 'rental_rate', False)):
+            path.write_text((BY_USE.replace(old, new) if old else BY_USE) + plan, encoding='utf-8')
+            warnings = answer(command, str(path))['warnings']
+            check(f'{command} of hours in use, {old!r}', sum('as if all 2 nodes of a replica were always in use' in one for one in warnings) == warned, warnings)
+
+
 def check_demands_of_wait(folder):
     """Both alternatives serve what the option does if it is bought now: a larger demand is warned of, and the
     successor's own, which sizes it, does not count."""
@@ -401,6 +430,7 @@ def main():
         check_bad_input(folder)
         check_refused_options(folder)
         check_demands_of_wait(folder)
+        check_rent_by_use(folder)
         check_seeds(folder)
         check_ranges(folder)
         check_large(folder)
