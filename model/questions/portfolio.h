@@ -111,8 +111,9 @@ struct portfolio {
 const struct portfolio *portfolio_read(const struct scenario *scenario, struct arena *arena,
                                        struct diagnostics *diagnostics);
 
-// Why an option cannot serve the demands of a portfolio, in nodes as many as those need, to be read
-// after "option 'x'"; NULL if it can. One that has a demand of its own: its cost follows that; or a ramp.
+// Why an option cannot serve the demands of a portfolio, to be read after "option 'x'"; NULL if it
+// can. Refused are one with a demand of its own, as its cost follows that and not the nodes taken,
+// and one with a ramp.
 const char *portfolio_barrier(const struct scenario *scenario, const struct option *option);
 
 #endif

@@ -15,7 +15,8 @@
 // inputs.
 //
 // Both choices serve the same tokens per hour over the same horizon H: those that the option would
-// serve if bought now, of its `demand` what it can serve or buys elsewhere. With an order after m and a delay s,
+// serve if bought now, of its `demand` what it can serve or buys elsewhere. With an order after m
+// and a delay s,
 //   now  = PV(OPTION, H)
 //   wait = PV(rent, min(m + s, H)) + PV(ordered, H - m - s) / growth(wacc, m + s)
 // where PV is the sum of discounted_cash; with wacc = 0 %/yr it is the tco. What is ordered, and
@@ -23,8 +24,8 @@
 // growth(-price_decline, m) times today's; electricity, colocation and wages have grown until its
 // delivery. Hardware that is younger at the horizon is worth more then: the residual value falls in
 // a straight line from the full price to `residual_value` (of servers and network: to one of their
-// own) at the age of H, so that every choice pays for the part of it that was used. A delivery after the horizon never arrives: everything is
-// rented.
+// own) at the age of H, so that every choice pays for the part of it that was used. A delivery
+// after the horizon never arrives: everything is rented.
 #ifndef PERTOKEN_MODEL_QUESTIONS_WAIT_H
 #define PERTOKEN_MODEL_QUESTIONS_WAIT_H
 
@@ -76,8 +77,8 @@ struct wait_answer {
 };
 
 // Answers a [wait NAME] section. NULL after errors: unknown keys and options; months below zero or
-// not before the horizon; no meanwhile; a rented option or successor, or one without data
-// or with a ramp; a successor with another horizon, or anything with another wacc.
+// not before the horizon; no meanwhile; a rented option or successor; one without
+// data; anything with a ramp or another wacc; a successor with another horizon.
 const struct wait_answer *wait_ask(const struct scenario *scenario,
                                    const struct ini_section *section, struct arena *arena,
                                    struct diagnostics *diagnostics);
