@@ -10,15 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { BUCKETS = 4096, MAX_PRODUCT_POWER = 64 };
-
-struct value_table *values_new(bool products, struct arena *arena) {
-  struct value_table *values = arena_alloc(arena, sizeof *values);
-  *values = (struct value_table){.arena = arena, .products = products};
-  values->buckets = arena_array(arena, BUCKETS, sizeof *values->buckets);
-  memset(values->buckets, -1, BUCKETS * sizeof *values->buckets);
-  return values;
-}
+enum { FIRST_CAPACITY = 1024, MAX_PRODUCT_POWER = 64 };
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
   // FNV-1a's multiplier, over words.
@@ -31,12 +23,34 @@ static uint64_t bits_of(double x) {
   return bits;
 }
 
-static int *bucket_of(struct value_table *values, const struct value *value) {
+static int *bucket_of(const struct value_table *values, const struct value *value) {
   uint64_t hash = mix(0xcbf29ce484222325, (uint64_t)value->operation);
   for (int i = 0; i < VALUE_OPERANDS; i++)
     hash = mix(hash, (uint64_t)value->operands[i]);
   hash = mix(hash, bits_of(value->k));
-  return &values->buckets[(hash ^ (hash >> 31)) % BUCKETS];
+  return &values->buckets[(hash ^ (hash >> 31)) % (uint64_t)values->capacity];
+}
+
+// Twice as many values fit, and as many buckets: the values in them are chained anew.
+static void grow(struct value_table *values) {
+  const int capacity = values->capacity ? 2 * values->capacity : FIRST_CAPACITY;
+  values->list = arena_grow(values->arena, values->list, (size_t)values->count, (size_t)capacity,
+                            sizeof *values->list);
+  values->buckets = arena_array(values->arena, (size_t)capacity, sizeof *values->buckets);
+  memset(values->buckets, -1, (size_t)capacity * sizeof *values->buckets);
+  values->capacity = capacity;
+  for (int i = 0; i < values->count; i++) {
+    int *bucket = bucket_of(values, &values->list[i]);
+    values->list[i].next = *bucket;
+    *bucket = i;
+  }
+}
+
+struct value_table *values_new(bool products, struct arena *arena) {
+  struct value_table *values = arena_alloc(arena, sizeof *values);
+  *values = (struct value_table){.arena = arena, .products = products};
+  grow(values);
+  return values;
 }
 
 static bool same_value(const struct value *a, const struct value *b) {
@@ -50,10 +64,8 @@ static int intern(struct value_table *values, const struct value *wanted) {
     if (same_value(&values->list[i], wanted))
       return i;
   if (values->count == values->capacity) {
-    const int capacity = values->capacity ? 2 * values->capacity : 1024;
-    values->list = arena_grow(values->arena, values->list, (size_t)values->count, (size_t)capacity,
-                              sizeof *values->list);
-    values->capacity = capacity;
+    grow(values);
+    bucket = bucket_of(values, wanted);
   }
   values->list[values->count] = *wanted;
   values->list[values->count].next = *bucket;

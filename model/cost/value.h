@@ -26,7 +26,7 @@ struct value_table {
   bool products;
   struct value *list;
   int count, capacity;
-  int *buckets;
+  int *buckets; // [capacity] the first value with a hash, or -1
 };
 
 struct value_table *values_new(bool products, struct arena *arena);

@@ -4,7 +4,7 @@
 //
 //   given      demand_w       tokens of workload w per hour
 //              capacity_wo    tokens of w per hour that one node of option o serves; 0: excluded
-//              node_o         cost of a node of o, whatever it does, with its fraction of spares
+//              node_o         cost of a node of o, in use or not, with its fraction of spares
 //              extra_wo       its additional cost when it serves w around the clock
 //              fixed_o        cost of taking o at all (engineers, migration)
 //              stock_o        nodes available, of a_o accelerators each

@@ -12,7 +12,8 @@
 //   discount           that of the action's volume tier, on all of it
 //   residual_value     without `resale`: in a straight line from the full price to residual_value
 //                      at the end of the life, or at the horizon if that is sooner; zero if it is
-//                      retired before the horizon
+//                      retired before the horizon; so are server_residual and network_residual,
+//                      with `resale`, too
 //   cost   = sum over its periods of cash * growth(-wacc, time of the payment)
 //   outlay = its capex
 // A lot costs the slope over nodes of the workload that is cheapest in each period; the additional
@@ -38,7 +39,7 @@ struct plan_costs_request {
 };
 
 // NULL after errors: options that have a ramp, a delivery delay or a day, build their own
-// facility, are sized by their own demand, or live for less than a period or than their lead time.
+// facility, have a demand of their own, or live for less than a period or than their lead time.
 const struct fleet_problem *plan_costs(const struct plan_costs_request *request,
                                        struct arena *arena, struct diagnostics *diagnostics);
 

@@ -1,7 +1,7 @@
 #include "model/plan/plannable.h"
 
-#include "model/cost/graph.h"
 #include "model/plan/quote.h"
+#include "model/questions/portfolio.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
@@ -9,9 +9,6 @@
 
 const char *plannable_barrier(const struct quoting *quoting, size_t o) {
   const struct option *option = &quoting->scenario->options[o];
-  if (quote_input(quoting, option, "ramp", 0) > 0)
-    return "has a 'ramp': a plan's purchases serve in full from their first day, and its demands "
-           "grow by 'growth'";
   if (option_has(option, quote_item(quoting, "delivery_delay")))
     return "has a 'delivery_delay': for a plan, give the 'delay' of its [supply OPTION]";
   if (option_has(option, quote_item(quoting, "peak_over_mean")))
@@ -20,9 +17,7 @@ const char *plannable_barrier(const struct quoting *quoting, size_t o) {
     return "builds its own facility: a plan does not buy one, it has a 'site_power'";
   if (quote_input(quoting, option, "site_power", 0) > 0)
     return "has its own 'site_power': give that of the whole plan under [plan]";
-  if (!option->provider && option->graph->state[quote_item(quoting, "accelerators")] != GRAPH_INPUT)
-    return "is sized by its own demand: what a plan serves is in its [demand NAME]";
   if (quote_life(quoting, option) < 1)
     return "has a life shorter than a period";
-  return NULL;
+  return portfolio_barrier(quoting->scenario, option);
 }

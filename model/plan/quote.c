@@ -68,12 +68,24 @@ double quote_life(const struct quoting *quoting, const struct option *option) {
 }
 
 // In a straight line over the life; zero for what is retired before the horizon.
-static double residual(const struct quoting *quoting, const struct option *option,
-                       const struct quote *quote, double at_end) {
+static double residual_of(const struct quoting *quoting, const struct option *option,
+                          const struct quote *quote, double at_end) {
   const double age = quote->last + 1 - quote->first;
   if (quote->last + 1 < quoting->terms->periods)
     return 0;
   return 1 - (1 - at_end) * age / quote_life(quoting, option);
+}
+
+// `resale` ages by itself, and is then the accelerators' alone where servers have a residual value.
+static void age_residuals(const struct quoting *quoting, const struct option *option,
+                          const struct evaluation *block, size_t i, const struct quote *quote) {
+  static const char *const names[] = {"residual_value", "server_residual", "network_residual"};
+  const bool ages = option_has(option, quote_item(quoting, "resale"));
+  for (size_t n = ages ? 1 : 0; n < sizeof names / sizeof names[0]; n++) {
+    double *values = evaluation_input(block, names[n]);
+    if (values)
+      values[i] = residual_of(quoting, option, quote, values[i]);
+  }
 }
 
 static void grow_prices(const struct quoting *quoting, const struct option *option,
@@ -111,12 +123,10 @@ static void set_column(const struct quoting *quoting, size_t o, const struct opt
   double *demand = evaluation_input(block, "demand");
   double *horizon = evaluation_input(block, "horizon");
   double *spares = evaluation_input(block, "spares");
-  double *left = evaluation_input(block, "residual_value");
   double *decline = evaluation_input(block, "price_decline");
   double *since = shift_matters(quoting->scenario, option)
                       ? evaluation_at(block, shift_carrier(quoting->scenario), 0)
                       : NULL;
-  const bool ages = option_has(option, quote_item(quoting, "resale"));
   horizon[i] = (quote->last + 1 - quote->first) * terms->period_h;
   if (option->provider)
     demand[i] = size;
@@ -133,8 +143,7 @@ static void set_column(const struct quoting *quoting, size_t o, const struct opt
   grow_prices(quoting, option, block, i, elapsed);
   if (!isnan(quote->discount))
     level_tiers(quoting, block, i, quote->discount);
-  if (left && !ages)
-    left[i] = residual(quoting, option, quote, left[i]);
+  age_residuals(quoting, option, block, i, quote);
 }
 
 struct evaluation *quotes_evaluate(const struct quoting *quoting, const struct option *option,

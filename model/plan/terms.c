@@ -46,14 +46,11 @@ static int read_common(const struct reader *reader, const char *name, double *ou
   const int input = model_require(scenario->model, name, reader->diagnostics);
   if (input < 0)
     return -1;
-  *out = option_value(scenario, &scenario->options[0], input, 0);
   for (size_t o = 1; o < scenario->option_count; o++)
-    if (option_value(scenario, &scenario->options[o], input, 0) != *out) {
-      diagnostics_error(reader->diagnostics, scenario->options[o].place,
-                        "options '%s' and '%s' differ in '%s': their costs cannot be added",
-                        scenario->options[0].id, scenario->options[o].id, name);
+    if (question_refuse_different(scenario, scenario->options, &scenario->options[o], name,
+                                  scenario->options[o].place, reader->diagnostics))
       return -1;
-    }
+  *out = option_value(scenario, scenario->options, input, 0);
   return 0;
 }
 

@@ -522,3 +522,12 @@ const struct portfolio *portfolio_read(const struct scenario *scenario, struct a
                       "there is no [demand NAME] to serve");
   return diagnostics->errors == errors ? reader.portfolio : NULL;
 }
+
+const char *portfolio_barrier(const struct scenario *scenario, const struct option *option) {
+  const int demand = model_find(scenario->model, "demand");
+  if (question_ramps(scenario, option))
+    return "has a 'ramp': what a portfolio takes serves in full from its first day";
+  if (!option->provider && demand >= 0 && option_has(option, demand))
+    return "has a 'demand': what a portfolio serves is in its [demand NAME]";
+  return NULL;
+}

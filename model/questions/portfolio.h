@@ -39,6 +39,7 @@
 #include "base/source.h"
 #include "model/chance/distribution.h"
 #include "model/optimise/allocation_problem.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stddef.h>
@@ -109,5 +110,10 @@ struct portfolio {
 // negative or zero; no stock; shares of more than the total.
 const struct portfolio *portfolio_read(const struct scenario *scenario, struct arena *arena,
                                        struct diagnostics *diagnostics);
+
+// Why an option cannot serve the demands of a portfolio, to be read after "option 'x'"; NULL if it
+// can. Refused are one with a demand of its own, as its cost follows that and not the nodes taken,
+// and one with a ramp.
+const char *portfolio_barrier(const struct scenario *scenario, const struct option *option);
 
 #endif

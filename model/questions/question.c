@@ -11,6 +11,7 @@
 #include "model/cost/units.h"
 #include "model/cost/usable.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/range.h"
 
 #include <math.h>
 #include <string.h>
@@ -176,5 +177,25 @@ int question_refuse_changing(const struct scenario *scenario, const struct optio
                     "option '%s' %s, and this question covers only constant fleets: use 'pertoken "
                     "compare' for others",
                     option->id, changes_how);
+  return -1;
+}
+
+bool question_ramps(const struct scenario *scenario, const struct option *option) {
+  const int ramp = model_find(scenario->model, "ramp");
+  return ramp >= 0 && option_has(option, ramp) &&
+         (option_value(scenario, option, ramp, 0) > 0 || option_range(scenario, option, ramp) >= 0);
+}
+
+int question_refuse_different(const struct scenario *scenario, const struct option *one,
+                              const struct option *other, const char *input, struct place place,
+                              struct diagnostics *diagnostics) {
+  const int d = model_require(scenario->model, input, diagnostics);
+  if (d < 0)
+    return -1;
+  if (option_value(scenario, one, d, 0) == option_value(scenario, other, d, 0))
+    return 0;
+  diagnostics_error(diagnostics, place,
+                    "options '%s' and '%s' differ in '%s', which must be the same here", one->id,
+                    other->id, input);
   return -1;
 }

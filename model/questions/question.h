@@ -46,6 +46,16 @@ const char *question_change_words(const struct scenario *scenario, const struct 
 int question_refuse_changing(const struct scenario *scenario, const struct option *option,
                              struct place place, struct diagnostics *diagnostics);
 
+// Whether an option reaches its full throughput only after a ramp, in the selected case or over its
+// range.
+bool question_ramps(const struct scenario *scenario, const struct option *option);
+
+// Refuses, at `place`, options with different values of an input that a question needs to be the
+// same. Returns 0 or -1.
+int question_refuse_different(const struct scenario *scenario, const struct option *one,
+                              const struct option *other, const char *input, struct place place,
+                              struct diagnostics *diagnostics);
+
 // The option that a key names, or -1 after an error; a missing key is an error too, at the section.
 int question_option(const struct scenario *scenario, const struct ini_section *section,
                     const char *key, struct diagnostics *diagnostics);

@@ -200,15 +200,9 @@ static bool can_compare(const struct scenario *scenario, int owned, size_t cloud
 
 // Two options with different horizons serve different tokens.
 static int check_horizon(const struct asking *asking, size_t cloud, struct place place) {
-  const struct scenario *scenario = asking->scenario;
-  const int horizon = model_find(scenario->model, "horizon");
-  const struct option *own = &scenario->options[asking->offers->own];
-  if (option_value(scenario, own, horizon, 0) ==
-      option_value(scenario, &scenario->options[cloud], horizon, 0))
-    return 0;
-  diagnostics_error(asking->diagnostics, place, "'%s' and '%s' have different horizons", own->id,
-                    scenario->options[cloud].id);
-  return -1;
+  const struct option *options = asking->scenario->options;
+  return question_refuse_different(asking->scenario, &options[asking->offers->own], &options[cloud],
+                                   "horizon", place, asking->diagnostics);
 }
 
 // Rented, at a single rate.

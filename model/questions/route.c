@@ -25,17 +25,12 @@ struct routing {
 
 static double horizon_of(const struct routing *routing) {
   const struct scenario *scenario = routing->pairing.scenario;
-  const int d = model_find(scenario->model, "horizon");
-  const double horizon = option_value(scenario, &scenario->options[0], d, 0);
-  for (size_t o = 1; o < scenario->option_count; o++)
-    if (option_value(scenario, &scenario->options[o], d, 0) != horizon) {
-      diagnostics_error(
-          routing->pairing.diagnostics, scenario->options[o].place,
-          "options '%s' and '%s' have different horizons: their costs cannot be added",
-          scenario->options[0].id, scenario->options[o].id);
+  const struct option *first = scenario->options;
+  for (const struct option *other = first + 1; other < first + scenario->option_count; other++)
+    if (question_refuse_different(scenario, first, other, "horizon", other->place,
+                                  routing->pairing.diagnostics))
       return NAN;
-    }
-  return horizon;
+  return option_value(scenario, first, model_find(scenario->model, "horizon"), 0);
 }
 
 // What is left out of a program.
@@ -387,6 +382,7 @@ static int refuse_options(const struct routing *routing) {
   const struct scenario *scenario = routing->pairing.scenario;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
+    const char *barrier = portfolio_barrier(scenario, option);
     if (question_refuse_changing(scenario, option, option->place, routing->pairing.diagnostics))
       return -1;
     if (option_has(option, model_find(scenario->model, "discount_tier_1"))) {
@@ -401,6 +397,11 @@ static int refuse_options(const struct routing *routing) {
       diagnostics_error(
           routing->pairing.diagnostics, option->place,
           "option '%s' has 'site_power', which a portfolio does not take into account", option->id);
+      return -1;
+    }
+    if (barrier) {
+      diagnostics_error(routing->pairing.diagnostics, option->place, "option '%s' %s", option->id,
+                        barrier);
       return -1;
     }
     if (scenario->options[o].provider) {

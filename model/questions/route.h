@@ -57,7 +57,8 @@ struct route_answer {
 
 // The complete answer; its split.status is ALLOCATION_INFEASIBLE if nothing can serve everything,
 // and the prices then show which constraint is in the way. NULL after errors: those of the
-// portfolio, a build without GLPK, options with different horizons, a workload that cannot be read.
+// portfolio, a build without GLPK, options with different horizons, a demand of their own or a
+// ramp, a workload that cannot be read.
 const struct route_answer *route_ask(const struct scenario *scenario, struct arena *arena,
                                      struct diagnostics *diagnostics);
 

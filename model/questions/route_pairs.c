@@ -261,6 +261,23 @@ static void check_memory(const struct pairing *pairing, const struct demand *dem
   pair->barriers |= ROUTE_TOO_LARGE;
 }
 
+// A node costs what it does in use. A replica over several of them may leave most of that unused.
+static const char *excess_of(const struct pairing *pairing, const struct route_pair *pair) {
+  static const char *const rents[] = {"on_demand_rate", "spot_rate"};
+  bool by_use = false;
+  for (size_t i = 0; i < sizeof rents / sizeof rents[0]; i++) {
+    const int d = model_find(pairing->scenario->model, rents[i]);
+    by_use |= d >= 0 && option_has(pair->option, d) &&
+              option_value(pairing->scenario, pair->option, d, 0) > 0;
+  }
+  return by_use && pair->span > 1
+             ? arena_printf(pairing->arena,
+                            "the rent for hours in use is counted as if all %d nodes of a replica "
+                            "were always in use; 'compare' pays only for what a demand uses",
+                            pair->span)
+             : NULL;
+}
+
 // ---- the program
 
 static bool states(const struct scenario *scenario, const struct option *option,
@@ -311,6 +328,7 @@ static void add_pair(const struct pairing *pairing, size_t w, size_t o, struct r
   if (has_nodes(pair) && !(pair->barriers & (ROUTE_NO_THROUGHPUT | ROUTE_TOO_SLOW))) {
     price_pair(pairing->scenario, pair);
     check_memory(pairing, demand, pair);
+    pair->excess = excess_of(pairing, pair);
   }
   if (demand->ready[o] > 0)
     return;

@@ -29,6 +29,7 @@ struct route_pair {
   int span;                    // servers of one replica; 0: unknown
   bool costs_by_node;          // an additional accelerator costs more than its part of a node
   const char *doubt;           // why the rate is doubtful at that span, or NULL
+  const char *excess;          // why its cost is too high where its nodes are not all busy, or NULL
   double throughput;           // token/h per accelerator, before readiness
   double capacity;             // token/h per node, without readiness; 0 without a throughput
   double node_cost, node_capex, fixed_cost, fixed_capex; // USD, for this workload alone

@@ -29,7 +29,7 @@ struct waiting {
   const struct sampler *sampler; // of the scenario's ranges, or NULL
   struct evaluation *now, *own, *own_base, *rent;
   double drawn[WAIT_KEYS][VECTOR_BLOCK];
-  double rate[VECTOR_BLOCK];
+  double rate[VECTOR_BLOCK], unmet[VECTOR_BLOCK];               // token/h
   double own_per_gpu[VECTOR_BLOCK], rent_per_gpu[VECTOR_BLOCK]; // token/h per accelerator
   struct arena *arena;
   struct diagnostics *diagnostics;
@@ -194,9 +194,9 @@ static void find_rates(struct waiting *waiting) {
   if (waiting->rent)
     evaluate(waiting->rent);
   for (size_t i = 0; i < VECTOR_BLOCK; i++) {
-    const double served = item_of(waiting, waiting->now, "tokens_total", 0)[i] /
-                          item_of(waiting, waiting->now, "horizon", 0)[i];
-    waiting->rate[i] = demand ? demand[i] : served;
+    waiting->rate[i] = item_of(waiting, waiting->now, "tokens_total", 0)[i] /
+                       item_of(waiting, waiting->now, "horizon", 0)[i];
+    waiting->unmet[i] = demand ? fmax(0, demand[i] - waiting->rate[i]) : 0;
     waiting->own_per_gpu[i] = item_of(waiting, waiting->own, "tokens_per_gpu", 0)[i];
     if (waiting->rent)
       waiting->rent_per_gpu[i] = item_of(waiting, waiting->rent, "tokens_per_gpu", 0)[i];
@@ -205,11 +205,14 @@ static void find_rates(struct waiting *waiting) {
 
 // ---- the two choices
 
-// Whole purchase units for the rate, unless the count is computed from the option's own demand.
+// Whole purchase units for the rate; a demand is that rate, and sizes an option without a count.
 static void size_block(const struct waiting *waiting, struct evaluation *block,
                        const double *per_gpu) {
   double *accelerators = evaluation_input(block, "accelerators");
+  double *demand = evaluation_input(block, "demand");
   const double *unit = item_of(waiting, block, "purchase_unit", 0);
+  for (size_t i = 0; demand && i < VECTOR_BLOCK; i++)
+    demand[i] = waiting->rate[i];
   for (size_t i = 0; accelerators && i < VECTOR_BLOCK; i++)
     accelerators[i] = ceil(waiting->rate[i] / per_gpu[i] / unit[i] - 1e-9) * unit[i];
 }
@@ -231,11 +234,19 @@ static void grow_prices(const struct waiting *waiting, const double *delay) {
   }
 }
 
-static void age_residual(const struct waiting *waiting, const double *horizon, const double *left) {
-  double *values = evaluation_input(waiting->own, "residual_value");
-  const double *at_end = evaluation_input(waiting->own_base, "residual_value");
-  for (size_t i = 0; values && i < VECTOR_BLOCK; i++)
-    values[i] = 1 - (1 - at_end[i]) * left[i] / horizon[i];
+// `resale` ages by itself, and is then the accelerators' alone where servers have a residual value.
+static void age_residuals(const struct waiting *waiting, const double *horizon,
+                          const double *left) {
+  static const char *const names[] = {"residual_value", "server_residual", "network_residual"};
+  const int resale = model_find(waiting->scenario->model, "resale");
+  const bool ages =
+      resale >= 0 && option_has(option_of(waiting, waiting->answer->successor), resale);
+  for (size_t n = ages ? 1 : 0; n < sizeof names / sizeof names[0]; n++) {
+    double *values = evaluation_input(waiting->own, names[n]);
+    const double *at_end = evaluation_input(waiting->own_base, names[n]);
+    for (size_t i = 0; values && i < VECTOR_BLOCK; i++)
+      values[i] = 1 - (1 - at_end[i]) * left[i] / horizon[i];
+  }
 }
 
 // Adds the cost of what is ordered after `order` hours and delivered `delay` hours from now.
@@ -253,7 +264,7 @@ static void add_ordered(struct waiting *waiting, double order, const double *del
   scale(waiting->own, waiting->own_base, "list_price", prices);
   size_block(waiting, waiting->own, waiting->own_per_gpu);
   grow_prices(waiting, delay);
-  age_residual(waiting, horizon, own_horizon);
+  age_residuals(waiting, horizon, own_horizon);
   evaluate(waiting->own);
   for (size_t i = 0; i < VECTOR_BLOCK; i++)
     if (left[i] > 1e-9 * horizon[i])
@@ -261,12 +272,12 @@ static void add_ordered(struct waiting *waiting, double order, const double *del
                   pow(1 + wacc[i] * year_h(), delay[i] / year_h());
 }
 
-// Whole years and a shortened last one, each discounted at its end, as in the cost model.
-static double discounted_hours(double hours, double wacc) {
+// Whole periods and a shortened last one, each discounted at its end, as in the cost model.
+static double discounted_hours(double hours, double period_h, double wacc) {
   double sum = 0;
-  for (int year = 0; year * year_h() < hours; year++) {
-    const double end = fmin(hours, (year + 1) * year_h());
-    sum += (end - year * year_h()) / pow(1 + wacc * year_h(), end / year_h());
+  for (int t = 0; t * period_h < hours; t++) {
+    const double end = fmin(hours, (t + 1) * period_h);
+    sum += (end - t * period_h) / pow(1 + wacc * year_h(), end / year_h());
   }
   return sum;
 }
@@ -276,8 +287,8 @@ static void add_rent(struct waiting *waiting, const double *delay, double *costs
   double *horizon = waiting->rent ? evaluation_input(waiting->rent, "horizon") : NULL;
   if (!horizon) {
     for (size_t i = 0; i < VECTOR_BLOCK; i++)
-      costs[i] +=
-          waiting->rate[i] * waiting->drawn[WAIT_RENT][i] * discounted_hours(delay[i], wacc[i]);
+      costs[i] += waiting->rate[i] * waiting->drawn[WAIT_RENT][i] *
+                  discounted_hours(delay[i], waiting->scenario->period_h, wacc[i]);
     return;
   }
   for (size_t i = 0; i < VECTOR_BLOCK; i++)
@@ -305,7 +316,7 @@ static void cost_of_waiting(struct waiting *waiting, double order, double *delay
 struct sums {
   double *now, *later;      // [draws]
   double *months, *cheaper; // [count]: sums over draws
-  double rate;
+  double rate, unmet;
 };
 
 static void add_block(struct waiting *waiting, struct sums *sums, size_t first) {
@@ -317,6 +328,7 @@ static void add_block(struct waiting *waiting, struct sums *sums, size_t first) 
   for (size_t i = 0; i < width; i++) {
     sums->now[first + i] = present_value(waiting, waiting->now, i);
     sums->rate += waiting->rate[i];
+    sums->unmet += waiting->unmet[i];
   }
   for (size_t m = 0; m < answer->count; m++) {
     const double order = answer->list[m].months * month_h();
@@ -359,6 +371,7 @@ static void finish(struct waiting *waiting, const struct sums *sums) {
   answer->now = choice_of(sums->now, sums->later, answer->draws, true, waiting->arena);
   answer->later = choice_of(sums->later, sums->now, answer->draws, false, waiting->arena);
   answer->rate = sums->rate / draws;
+  answer->unmet = sums->unmet / draws;
   answer->pays_from = answer->pays_until = answer->best = -1;
   for (size_t m = 0; m < answer->count; m++) {
     struct wait_month *month = &answer->list[m];

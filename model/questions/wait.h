@@ -14,17 +14,18 @@
 // Quantities except months, draws and seed may be ranges, as in [range]; so may the scenario's
 // inputs.
 //
-// Both choices serve the same tokens per hour over the same horizon H: those of the accelerators
-// that could be bought now, or the option's `demand`. With an order after m and a delay s,
+// Both choices serve the same tokens per hour over the same horizon H: those that the option would
+// serve if bought now, of its `demand` what it can serve or buys elsewhere. With an order after m
+// and a delay s,
 //   now  = PV(OPTION, H)
 //   wait = PV(rent, min(m + s, H)) + PV(ordered, H - m - s) / growth(wacc, m + s)
 // where PV is the sum of discounted_cash; with wacc = 0 %/yr it is the tco. What is ordered, and
 // what is rented, is sized in whole nodes for those tokens; its list price is price *
 // growth(-price_decline, m) times today's; electricity, colocation and wages have grown until its
 // delivery. Hardware that is younger at the horizon is worth more then: the residual value falls in
-// a straight line from the full price to `residual_value` at the age of H, so that every choice
-// pays for the part of it that was used. A delivery after the horizon never arrives: everything is
-// rented.
+// a straight line from the full price to `residual_value` (of servers and network: to one of their
+// own) at the age of H, so that every choice pays for the part of it that was used. A delivery
+// after the horizon never arrives: everything is rented.
 #ifndef PERTOKEN_MODEL_QUESTIONS_WAIT_H
 #define PERTOKEN_MODEL_QUESTIONS_WAIT_H
 
@@ -61,6 +62,7 @@ struct wait_answer {
   double slip;            // h, expected
   const char *slip_words; // the source of the slip
   double rate;            // token/h that both choices serve, expected
+  double unmet;           // token/h that the option's demand exceeds it by, expected
   struct wait_choice now, later;
   struct wait_month *list; // 0, 1, ... months
   size_t count;
@@ -75,7 +77,8 @@ struct wait_answer {
 };
 
 // Answers a [wait NAME] section. NULL after errors: unknown keys and options; months below zero or
-// not before the horizon; no meanwhile; a rented option or successor, or one without data.
+// not before the horizon; no meanwhile; a rented option or successor; one without
+// data; anything with a ramp or another wacc; a successor with another horizon.
 const struct wait_answer *wait_ask(const struct scenario *scenario,
                                    const struct ini_section *section, struct arena *arena,
                                    struct diagnostics *diagnostics);

@@ -14,6 +14,7 @@
 #include "model/questions/delivery_slip.h"
 #include "model/questions/question.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/range.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -140,17 +141,49 @@ static int read_count(struct terms_reading *reading, const char *name, unsigned 
   return -1;
 }
 
+// A ramp would shrink the rate that the alternatives are sized for, and be served by none of them.
+static int refuse_changing(const struct terms_reading *reading, const struct option *of,
+                           struct place place) {
+  if (question_refuse_changing(reading->scenario, of, place, reading->diagnostics))
+    return -1;
+  if (!question_ramps(reading->scenario, of))
+    return 0;
+  diagnostics_error(reading->diagnostics, place,
+                    "option '%s' has a 'ramp': what is bought, ordered or rented here serves in "
+                    "full from its first day",
+                    of->id);
+  return -1;
+}
+
 // Years count from each purchase, so a later purchase would get the costs of an earlier year.
 static int refuse_years(const struct terms_reading *reading, const struct option *of,
                         struct place place) {
   const struct model *model = reading->scenario->model;
-  if (question_refuse_changing(reading->scenario, of, place, reading->diagnostics))
+  if (refuse_changing(reading, of, place))
     return -1;
   if (!model_follows_year(model, of->graph->state, model_find(model, "tco")))
     return 0;
   diagnostics_error(reading->diagnostics, place,
                     "option '%s' has costs by year, which are not defined for a later purchase",
                     of->id);
+  return -1;
+}
+
+// Both choices are over one horizon and discounted at one rate, in every draw.
+static int refuse_different(const struct terms_reading *reading, size_t other, const char *input,
+                            struct place place) {
+  const struct scenario *scenario = reading->scenario;
+  const struct option *one = &scenario->options[reading->terms->option];
+  const struct option *against = &scenario->options[other];
+  if (question_refuse_different(scenario, one, against, input, place, reading->diagnostics))
+    return -1;
+  const int d = model_find(scenario->model, input);
+  if (option_range(scenario, one, d) == option_range(scenario, against, d))
+    return 0;
+  diagnostics_error(reading->diagnostics, place,
+                    "options '%s' and '%s' differ in the range of '%s', which must be the same "
+                    "here",
+                    one->id, against->id, input);
   return -1;
 }
 
@@ -186,7 +219,11 @@ static int read_options(struct terms_reading *reading) {
   const int next = scenario_option(scenario, successor->value);
   if (next >= 0) {
     terms->successor = (size_t)next;
-    return refuse_rented(reading, terms->successor, successor->value_place, "the successor");
+    return refuse_rented(reading, terms->successor, successor->value_place, "the successor") ||
+                   refuse_different(reading, terms->successor, "horizon", successor->value_place) ||
+                   refuse_different(reading, terms->successor, "wacc", successor->value_place)
+               ? -1
+               : 0;
   }
   diagnostics_error(reading->diagnostics, successor->value_place,
                     "there are no data for the successor '%s': add an [option %s] with its price "
@@ -211,8 +248,10 @@ static int read_meanwhile(struct terms_reading *reading) {
     reading->terms->meanwhile = option;
     reading->terms->beliefs[WAIT_RENT] = (struct wait_belief){.certain = true};
     if (scenario->options[option].rented)
-      return question_refuse_changing(scenario, &scenario->options[option], key->value_place,
-                                      reading->diagnostics);
+      return refuse_changing(reading, &scenario->options[option], key->value_place) ||
+                     refuse_different(reading, (size_t)option, "wacc", key->value_place)
+                 ? -1
+                 : 0;
     if (scenario->options[option].provider)
       diagnostics_error(reading->diagnostics, key->value_place,
                         "'%s' is a token API: give its price, such as 'meanwhile = 0.90 %s/Mtok'",

@@ -235,6 +235,8 @@ static void write_assignment(const struct writing *writing, struct answer_table 
                 otherwise);
   if (pair->doubt)
     answer_warn(writing->written, "%s on %s: %s", workload, name_of(writing, o), pair->doubt);
+  if (pair->excess)
+    answer_warn(writing->written, "%s on %s: %s", workload, name_of(writing, o), pair->excess);
   const char *doubt = option_doubt(writing->scenario, pair->option);
   if (*doubt)
     answer_warn(writing->written, "%s on %s relies on a doubtful throughput: %s", workload,

@@ -174,6 +174,9 @@ static struct answer answer_one(const struct wait_answer *wait, struct arena *ar
   add_months(&writing, &answer);
   answer.sentence = verdict(&writing);
   add_reasons(&writing, &answer);
+  if (wait->unmet > 1e-9 * wait->rate)
+    answer_warn(&answer, "both alternatives serve only %.3g %% of the demand, as %s does",
+                100 * wait->rate / (wait->rate + wait->unmet), option_name(&writing, wait->option));
   if (*wait->slip_words)
     answer_warn(&answer, "the slip is %s: give a distribution if you know better",
                 wait->slip_words);

@@ -71,6 +71,9 @@ static void write_guide_row(const struct writing *writing, struct answer_table *
   if (pair->doubt)
     answer_warn(writing->written, "%s on %s: %s", writing->answer->portfolio->demands[w].name,
                 option_of(writing, o)->label, pair->doubt);
+  if (pair->excess)
+    answer_warn(writing->written, "%s on %s: %s", writing->answer->portfolio->demands[w].name,
+                option_of(writing, o)->label, pair->excess);
 }
 
 static void write_guide(const struct writing *writing) {

@@ -142,10 +142,24 @@ def check_views(folder):
     equal([view['name'] for view in plain['views'] if view['options']], ['cash', 'book'], 'views of golden')
 
 
+def check_periods(folder):
+    """What docs/finance.md says of a finer timeline: which sums over the horizon it changes, and in which direction."""
+    settings = ('--set', 'inflation=3 %/yr', '--set', 'electricity_escalation=4 %/yr', '--set', 'engineers=1 FTE',
+                '--set', 'wage_growth=4 %/yr', '--set', 'failure_rate=5 %/yr')
+    monthly = folder.write('monthly.ini', f'[scenario]\ninherits = {VIEWS}\nperiod = 1 month\n')
+    years, months = (run_json('compare', path, *settings)['options'][0]['items'] for path in (VIEWS, monthly))
+    for item, change in {'support_cost': 0, 'repair': 0, 'book_depreciation': 0, 'tokens': 0, 'power_cost': 1,
+                         'engineering_cost': 1, 'loan_interest': -1, 'lease_interest': 1}.items():
+        before, after = sum(years[item]), sum(months[item])
+        expect(near(before, after) if not change else (after - before) * change > 1e-3 * before,
+               f'{item}: {before} by year, {after} by month')
+
+
 def main():
     count = Count()
     with tempfile.TemporaryDirectory() as folder:
         count.test('views', check_views, Folder(folder))
+        count.test('periods', check_periods, Folder(folder))
     for name, outlay in OUTLAYS.items():
         count.test(name, check_outlay, *outlay)
         count.test(f'{name}, workbook', check_sheet, *outlay)

@@ -52,6 +52,23 @@ def check_wait(folder):
     check('the same two', bought == [('2026-11-20', 'cloud', 64), ('2027-05-20', 'cloud', 64), ('2027-11-20', 'x', 64)], bought)
 
 
+def check_residual_of_parts(folder):
+    """Servers and network age as all hardware does, and sell for nothing if they are retired before the horizon."""
+    text = (head('3 yr', '1 yr', y='').replace('[common]', '[common]\nnode_price = 200000 USD\nnetwork_price = 4000 USD/gpu')
+            + '[demand a]\ntokens = 0.1e12 token/month\ngrowth = {growth} %/yr\nready.y = no\n[plan]\n')
+    parts = '\nserver_residual = 30 %\nnetwork_residual = 30 %\n'
+    for growth in (60, -60):
+        one = text.format(growth=growth)
+        common, stated = (cost_of(ask('plan', folder, words)) for words in (one, one.replace('\nresidual_value = 30 %\n', '\nresidual_value = 30 %' + parts)))
+        check(f'stated for each part, growth {growth}', near(common, stated, 1e-12), (common, stated))
+    for value in ('residual_value = 0 %', 'resale = 0, 0, 0 %'):
+        shrinks = text.format(growth=-60).replace('\nresidual_value = 30 %\n', f'\n{value}{parts}').replace('0.1e12', '0.4e12')
+        done = run('plan', written(folder, shrinks), '-q', '--explain=calendar', '--format', 'json')
+        rows = json.loads(done.stdout)['answers'][0]['tables']['purchase_parts']['rows']
+        credited = {row['until']: row['paid'] for row in rows if row['part'].startswith('Residual value')}
+        check(f'retired parts are worth nothing, {value}', 'the end' in credited and all((paid < 0) == (until == 'the end') for until, paid in credited.items()), credited)
+
+
 def check_kept(folder):
     """What a fleet of four periods must satisfy, from the answer's own tables."""
     text = (head() + workloads() + SHARES + '[supply x]\nlead_time = 1 month\n[supply y]\navailable = 6 month\n'
@@ -326,6 +343,10 @@ def check_bad_input(folder):
             text = text.replace('residual_value = 30 %\n', '')
         done = run('plan', written(folder, text))
         check(expected, done.returncode == BAD_INPUT and expected in done.stderr, done.stderr)
+    counted = head().replace('[common]', '[common]\ndemand = 1e6 Mtok/yr') + workloads() + '[plan]\n'
+    for text in (counted, counted.replace('\naccelerators = 8\n', '\n')):
+        done = run('plan', written(folder, text))
+        check('a demand of its own', done.returncode == BAD_INPUT and "option 'x' has a 'demand': what a portfolio serves" in done.stderr, done.stderr)
     rented = head() + RENT + workloads('', '') + '[portfolio]\ncapex_budget = 1000 USD\n[plan]\n'
     done = run('plan', written(folder, rented))
     check('warned of', done.returncode == DONE and 'warning: the budget of all purchases, 1000 USD, does not buy one purchase unit' in done.stderr, done.stderr)
@@ -347,5 +368,5 @@ def check_bad_input(folder):
 
 
 if __name__ == '__main__':
-    check_all((check_route, check_wait, check_kept, check_prices, check_capex, check_single, check_levels,
+    check_all((check_route, check_wait, check_residual_of_parts, check_kept, check_prices, check_capex, check_single, check_levels,
                check_tokens_bought, check_time, check_unserved, check_bad_input))

@@ -14,7 +14,7 @@ import random
 import tempfile
 
 from support import scenarios
-from support.program import Count, ROOT, near, run, skip_all
+from support.program import BAD_INPUT, Count, ROOT, near, run, skip_all
 
 PORTFOLIO = 'examples/portfolio.ini'
 WAIT = 'examples/wait.ini'
@@ -314,6 +314,59 @@ def check_bad_input(folder):
     check('wait for another', done.returncode == 2 and '[wait b200]' in done.stderr, done.stderr)
 
 
+def check_refused_options(folder):
+    """An option with a demand of its own would cost that, not what its nodes do, whether it sizes them or not; one with
+    a ramp does not serve from the first day."""
+    sized = edited(folder, PORTFOLIO, 'sized.ini', ('\naccelerators = 8\n', '\n'))
+    for path in (PORTFOLIO, sized):
+        done = run('route', path, '--set', 'demand=1e6 Mtok/yr')
+        check(f'route of {path} with a demand', done.returncode == BAD_INPUT and "has a 'demand': what a portfolio serves" in done.stderr, done.stderr)
+    for kind, source in (('route', PORTFOLIO), ('wait', WAIT)):
+        done = run(kind, source, '--set', 'ramp=6 month')
+        check(f'{kind} with a ramp', done.returncode == BAD_INPUT and "has a 'ramp': what " in done.stderr, done.stderr)
+
+
+BY_USE = """[scenario]
+title = By use
+horizon = 1 yr
+date = 2026-11-20
+[workload]
+utilization = 60 %
+[common]
+accelerators = 16
+[option r]
+accelerator = h100-sxm5-80
+throughput = 4000 token/s
+on_demand_rate = 3 USD/gpu/h
+[demand w]
+tokens = 1e9 token/month
+nodes_per_replica = 2
+"""
+
+
+def check_rent_by_use(folder):
+    """Two nodes of a replica that are hardly used count as in use, and a warning says so."""
+    path = pathlib.Path(folder) / 'use.ini'
+    for command, plan in (('route', ''), ('plan', '[plan]\n')):
+        for old, new, warned in (('', '', True), ('nodes_per_replica = 2\n', '', False),
+                                 ('on_demand_rate', 'rental_rate', False)):
+            path.write_text((BY_USE.replace(old, new) if old else BY_USE) + plan, encoding='utf-8')
+            warnings = answer(command, str(path))['warnings']
+            check(f'{command} of hours in use, {old!r}', sum('as if all 2 nodes of a replica were always in use' in one for one in warnings) == warned, warnings)
+
+
+def check_demands_of_wait(folder):
+    """Both alternatives serve what the option does if it is bought now: a larger demand is warned of, and the
+    successor's own, which sizes it, does not count."""
+    short = answer('wait', WAIT, '--set', 'b200.demand=1e9 Mtok/yr')
+    check('a demand that is not met', short['answer'] == answer('wait', WAIT)['answer']
+          and any('serve only' in warning for warning in short['warnings']), short)
+    costs = [answer('wait', edited(folder, WAIT, 'sized.ini', ('pr010\naccelerators = 256', f'pr010\ndemand = {demand} Mtok/yr')))
+             ['tables']['choices']['rows'][1]['expected_cost'] for demand in ('1e6', '9e6')]
+    counted = answer('wait', WAIT)['tables']['choices']['rows'][1]['expected_cost']
+    check('a successor with a demand', near(*costs, 1e-12) and near(costs[0], counted, 1e-2), (costs, counted))
+
+
 def check_seeds(folder):
     again = edited(folder, WAIT, 'seed.ini', ('months = 3', 'months = 3\nseed = 2'))
     first, second, other = answer('wait', WAIT), answer('wait', WAIT), answer('wait', again)
@@ -375,6 +428,9 @@ def main():
         check_spares(folder)
         check_whole(folder)
         check_bad_input(folder)
+        check_refused_options(folder)
+        check_demands_of_wait(folder)
+        check_rent_by_use(folder)
         check_seeds(folder)
         check_ranges(folder)
         check_large(folder)

@@ -290,7 +290,7 @@ static const struct {
      "[rent q] needs 'own = ID'"},
     {"[rent q]\ncloud = cloud\n[option cloud]\naccelerator = h100-sxm5-80\nhorizon = 2 yr\n"
      "accelerators = 8\nrental_rate = 1 USD/gpu/h\nthroughput = 1 token/s\n",
-     "different horizons"},
+     "options 'own' and 'cloud' differ in 'horizon'"},
     {"life = 2 yr\n[rent q]\non_demand = 1 USD/gpu/h\n",
      "option 'own' changes when its hardware is renewed (see its 'life')"},
 };

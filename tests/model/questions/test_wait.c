@@ -85,6 +85,27 @@ static void test_residual(void **state) {
                8 * 6 * month + 8000 * 0.8 * 2.5 / 3);
 }
 
+// Eight nodes and a network for 50 and 25 USD more each lose value as the accelerators do, whether
+// that is left to their common residual value or stated for each.
+static void test_residual_of_parts(void **state) {
+  (void)state;
+  static const char *const stated[] = {
+      "residual_value = 20 %\n",
+      "residual_value = 20 %\nserver_residual = 20 %\nnetwork_residual = 20 %\n",
+      "resale = 60, 40, 20 %\nserver_residual = 20 %\nnetwork_residual = 20 %\n",
+  };
+  const double all = 8 * (1000 + 50 + 25), used = 0.8 * 2.5 / 3;
+  for (size_t i = 0; i < sizeof stated / sizeof stated[0]; i++) {
+    char common[256];
+    snprintf(common, sizeof common, "node_price = 50 USD\nnetwork_price = 25 USD/gpu\n%s",
+             stated[i]);
+    // Sold by age, accelerators of two and a half years are worth what three years leave.
+    const double accelerators = i < 2 ? 8000 * used : 8000 * 0.8;
+    expect_costs(free_power, common, "months = 6\nmeanwhile = cloud\n", all * 0.8,
+                 8 * 6 * month + accelerators + 8 * 75 * used);
+  }
+}
+
 static void test_present_value(void **state) {
   (void)state;
   const double d = 1.1;
@@ -94,6 +115,30 @@ static void test_present_value(void **state) {
   expect_costs(free_power, "wacc = 10 %/yr", "months = 18\nmeanwhile = 0.5 USD/Mtok\n", 8000,
                1.44 * 8760 * (1 / d + 0.5 / pow(d, 1.5)) +
                    (8000 - 4000 / pow(d, 1.5)) / pow(d, 1.5));
+}
+
+// A price per token is paid at the end of each period, as a rent is: 8 USD an hour for 2.88 Mtok.
+static void test_periods(void **state) {
+  (void)state;
+  static const char *const rents[] = {"cloud", "2.7777777777777777 USD/Mtok"};
+  const double d = 1.1;
+  double expected = (8000 - 8000 / 6. / pow(d, 2.5)) / sqrt(d);
+  for (int m = 1; m <= 6; m++)
+    expected += 8 * month / pow(d, m / 12.);
+  for (size_t i = 0; i < sizeof rents / sizeof rents[0]; i++) {
+    struct scenario_fixture fixture;
+    char wait[128], text[2048], monthly[2048];
+    snprintf(wait, sizeof wait, "months = 6\nmeanwhile = %s\n", rents[i]);
+    snprintf(text, sizeof text, options, free_power, "wacc = 10 %/yr", wait);
+    snprintf(monthly, sizeof monthly, "[scenario]\nperiod = 1 month%s", strchr(text, '\n'));
+    scenario_fixture_start(&fixture, monthly, NULL, NULL);
+    const struct wait_answer *answer =
+        wait_ask(fixture.scenario, question_section(fixture.scenario, "wait", "a"),
+                 &fixture.fixture.arena, &fixture.fixture.diagnostics);
+    expect_error(&fixture.fixture, wait, "");
+    expect_near(answer->later.mean, expected, 1e-12, rents[i]);
+    scenario_fixture_end(&fixture);
+  }
 }
 
 static void test_power(void **state) {
@@ -218,6 +263,84 @@ static void test_bad_input(void **state) {
   }
 }
 
+// 800 token/s are served however large the demand is, and half of them if no more is asked for.
+static void test_demands(void **state) {
+  (void)state;
+  static const struct {
+    const char *demand;
+    double rate, unmet, later; // token/s; USD, for an order of the same in 0 months
+  } cases[] = {{"50457.6 Mtok/yr", 800, 800, 8000}, {"12614.4 Mtok/yr", 400, 0, 4000}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    char common[128];
+    snprintf(common, sizeof common, "demand = %s", cases[i].demand);
+    const struct wait_answer *answer =
+        ask(&fixture, free_power, common, "months = 0\nmeanwhile = cloud\n");
+    expect_near(answer->rate, cases[i].rate * 3600, 1e-12, "rate");
+    expect_near(answer->unmet, cases[i].unmet * 3600, 1e-12, "unmet");
+    expect_near(answer->now.mean, 8000, 1e-12, "now");
+    expect_near(answer->later.mean, cases[i].later, 1e-12, cases[i].demand);
+    scenario_fixture_end(&fixture);
+  }
+}
+
+// One horizon and one discount rate, in every draw; what is rented ends at the delivery anyway.
+static void test_common_terms(void **state) {
+  (void)state;
+  static const char successor[] = "months = 6\nmeanwhile = cloud\nsuccessor = b\n";
+  static const char half[] = "months = 6\nmeanwhile = 0.5 USD/Mtok\nsuccessor = b\n";
+  static const struct {
+    const char *wait, *set, *message;
+  } cases[] = {
+      {successor, "b.horizon=5 yr", "options 'a' and 'b' differ in 'horizon'"},
+      {successor, "b.wacc=8 %/yr", "options 'a' and 'b' differ in 'wacc'"},
+      {successor, "cloud.wacc=8 %/yr", "options 'a' and 'cloud' differ in 'wacc'"},
+      {successor, "cloud.horizon=5 yr", ""},
+      {half, "cloud.wacc=8 %/yr", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[2048];
+    snprintf(text, sizeof text, options, free_power, "", cases[i].wait);
+    scenario_fixture_set(&fixture, text, NULL, &cases[i].set);
+    expect_error(&fixture.fixture, cases[i].set, "");
+    const struct wait_answer *answer =
+        wait_ask(fixture.scenario, question_section(fixture.scenario, "wait", "a"),
+                 &fixture.fixture.arena, &fixture.fixture.diagnostics);
+    expect_error(&fixture.fixture, cases[i].set, cases[i].message);
+    assert_int_equal(answer == NULL, *cases[i].message != '\0');
+    scenario_fixture_end(&fixture);
+  }
+  struct scenario_fixture fixture;
+  char wait[256];
+  snprintf(wait, sizeof wait, "%s[range]\nb.wacc = uniform(0, 9) %%/yr\n", successor);
+  assert_null(ask(&fixture, free_power, "", wait));
+  expect_error(&fixture.fixture, wait, "options 'a' and 'b' differ in the range of 'wacc'");
+  scenario_fixture_end(&fixture);
+}
+
+// Served in full from the first day, by every option that takes part.
+static void test_ramps(void **state) {
+  (void)state;
+  static const struct {
+    const char *common, *wait, *message;
+  } cases[] = {
+      {"ramp = 6 month", "months = 6\nmeanwhile = cloud\n", "option 'a' has a 'ramp'"},
+      {"", "months = 6\nmeanwhile = cloud\nsuccessor = b\n[case late]\nb.ramp = 6 month\n", ""},
+      {"", "months = 6\nmeanwhile = cloud\nsuccessor = b\n[range]\nb.ramp = uniform(0, 6) month\n",
+       "option 'b' has a 'ramp'"},
+      {"", "months = 6\nmeanwhile = cloud\n[range]\ncloud.ramp = uniform(0, 6) month\n",
+       "option 'cloud' has a 'ramp'"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    const struct wait_answer *answer = ask(&fixture, free_power, cases[i].common, cases[i].wait);
+    expect_error(&fixture.fixture, cases[i].wait, cases[i].message);
+    assert_int_equal(answer == NULL, *cases[i].message != '\0');
+    scenario_fixture_end(&fixture);
+  }
+}
+
 static void test_spans(void **state) {
   (void)state;
   static const struct {
@@ -255,13 +378,18 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_by_hand),
       cmocka_unit_test(test_residual),
+      cmocka_unit_test(test_residual_of_parts),
       cmocka_unit_test(test_present_value),
+      cmocka_unit_test(test_periods),
       cmocka_unit_test(test_power),
       cmocka_unit_test(test_latest_delivery),
       cmocka_unit_test(test_latest_delivery_at_means),
       cmocka_unit_test(test_month_at_which_it_pays),
       cmocka_unit_test(test_ranges_of_the_scenario),
       cmocka_unit_test(test_bad_input),
+      cmocka_unit_test(test_demands),
+      cmocka_unit_test(test_common_terms),
+      cmocka_unit_test(test_ramps),
       cmocka_unit_test(test_spans),
       cmocka_unit_test(test_slip_from_data),
   };
