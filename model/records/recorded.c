@@ -339,7 +339,7 @@ static void collect_curve(const struct query *query, enum workload_key along,
 static bool take_watts(const struct query *query, const struct points *curve,
                        enum workload_key along, int at, struct recorded *out) {
   out->load_power_w = curve_interpolate(curve->x, curve->load_power, curve->count, at);
-  if (isnan(out->load_power_w))
+  if (isnan(out->load_power_w) || !curve->metered)
     return false;
   out->power_grade = grade_weaker(curve->metered->grade, GRADE_PROJECTED);
   out->load_source = arena_printf(query->arena, "%s; interpolated to %s %d",

@@ -383,7 +383,7 @@ int production_read(const struct source *const *files, size_t count, int utc_off
                     struct production *production, struct arena *arena,
                     struct diagnostics *diagnostics) {
   struct reader reader = {.arena = arena};
-  struct metrics **read = arena_array(arena, count, sizeof *read);
+  struct metrics **read = arena_array(arena, count, sizeof(struct metrics *));
   struct serving_file *names = arena_array(arena, count, sizeof *names);
   const struct engine_counters *engine;
   *production =

@@ -342,7 +342,7 @@ static const char *miss_text(const struct writer *writer, const struct audit_cla
 // The claims that do not hold whatever the others do.
 static const char *barred_answer(const struct writer *writer) {
   const struct audit *audit = writer->audit;
-  const struct audit_claim *furthest = NULL;
+  const struct audit_claim *furthest = audit->worst; // one of them
   const char *names = "";
   int left = 0;
   for (int i = 0; i < audit->count; i++)
@@ -353,7 +353,7 @@ static const char *barred_answer(const struct writer *writer) {
     if (claim->conflict_size != 1)
       continue;
     names = join(writer, names, claim->claim->name, --left);
-    if (!furthest || own_miss(writer, claim) > own_miss(writer, furthest))
+    if (own_miss(writer, claim) > own_miss(writer, furthest))
       furthest = claim;
   }
   const char *does_not = audit->free_count ? "cannot be true for any value of the free quantities"
