@@ -147,8 +147,8 @@ static const char *format_names(struct arena *arena) {
   return texts_joined(&names, arena);
 }
 
-// "a.json", or of one value of several "a.jsonl:2" and "a.json, result 2". A text without values has
-// no part.
+// "a.json", or of one value of several "a.jsonl:2" and "a.json, result 2". A text without values
+// has no part.
 static const char *name_of(const struct document *document, const struct document_part *part,
                            struct arena *arena) {
   const char *file = document->source->name;
