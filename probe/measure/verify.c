@@ -129,7 +129,7 @@ static void finish(struct pairing *pairing) {
 }
 
 static enum decode_status step(struct pairing *pairing) {
-  for (size_t i = 0; i < choices_of(&pairing->request); i++)
+  for (size_t i = 0; pairing->chosen && i < choices_of(&pairing->request); i++)
     pairing->chosen[i] = -1;
   enum decode_status status = one_step(pairing->backend, pairing->state, &pairing->request,
                                        pairing->logits, pairing->tokens);

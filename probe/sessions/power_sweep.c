@@ -133,10 +133,13 @@ struct row {
 // The limit at which it took the fewest joules per token; -1: none of them has any.
 static long least_joules(const struct row *row) {
   long least = -1;
+  double fewest = INFINITY;
   for (size_t i = 0; i < row->count; i++) {
     const double joules = row->at[i] ? row->at[i]->joules_per_token : NAN;
-    if (!isnan(joules) && (least < 0 || joules < row->at[least]->joules_per_token))
-      least = (long)i;
+    if (!(joules < fewest))
+      continue;
+    least = (long)i;
+    fewest = joules;
   }
   return least;
 }

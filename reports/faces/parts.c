@@ -73,7 +73,8 @@ struct answer_cell *answer_table_row(struct answer_table *table) {
   const size_t columns = table->column_count, rows = table->row_count;
   if (rows == table->room) {
     table->room = 2 * rows + 8;
-    table->cells = arena_grow(table->arena, table->cells, rows, table->room, sizeof *table->cells);
+    table->cells =
+        arena_grow(table->arena, table->cells, rows, table->room, sizeof(struct answer_cell *));
     if (table->rows)
       table->rows = arena_grow(table->arena, table->rows, rows, table->room, sizeof *table->rows);
   }

@@ -588,19 +588,20 @@ void write_sensitivity(struct book *book) {
                                "Inputs. Live: change an input and the tornado moves.";
   static const char alone[] =
       "Everything else as on Inputs. Live: change an input and the costs move.";
-  struct writer writer = {.book = book, .sensitivity = book->sheets->tornado};
+  const struct sensitivity *tornado = book->sheets->tornado;
+  struct writer writer = {.book = book, .sensitivity = tornado};
   begin_sheet(book, "Sensitivity", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
-  put_text(book, NOTE_ROW, 0, book->sheets->tornado ? swings : alone, TEXT_NOTE);
+  put_text(book, NOTE_ROW, 0, tornado ? swings : alone, TEXT_NOTE);
   const int grades = put_stamps(book, FIRST_STAMP_ROW) + 1;
   int row = grades + grades_rows(book);
-  if (book->sheets->tornado) {
+  if (tornado) {
     lay_out(&writer, row);
     row = writer.sorted + (int)writer.count + TORNADO_ROWS;
   }
   const int workings = row + curves_rows(book) + 1, last = workings - 2;
   int calculations = workings + 3;
   put_workings(book, workings);
-  if (book->sheets->tornado)
+  if (tornado)
     calculations = write_tornado(&writer, calculations);
   calculations = curves_write(book, row, calculations);
   grades_write(book, grades, calculations);

@@ -22,7 +22,10 @@ static void check(const struct stream *stream) {
 static void check_same(const struct stream *one, const struct stream *two) {
   assert(one->chunks == two->chunks && one->is_wrong == two->is_wrong);
   assert(one->is_done == two->is_done && one->is_finished == two->is_finished);
-  assert(memcmp(&one->usage, &two->usage, sizeof one->usage) == 0);
+  assert(one->usage.prompt_tokens == two->usage.prompt_tokens &&
+         one->usage.completion_tokens == two->usage.completion_tokens &&
+         one->usage.cached_tokens == two->usage.cached_tokens &&
+         one->usage.hides_tokens == two->usage.hides_tokens);
   assert(strcmp(one->complaint, two->complaint) == 0);
 }
 

@@ -235,7 +235,7 @@ static void test_quantised_blocks(void **state) {
       quantise(element, scales[s], &quantised);
       for (int largest = 1; largest <= BELL_LARGEST; largest++)
         for (int i = 0; i < 256; i++) {
-          const int q = weights_bell[i];
+          const int q = +weights_bell[i];
           if (abs(q) > largest)
             continue;
           const double wanted = (double)((float)q * scales[s]);

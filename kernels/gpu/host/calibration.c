@@ -71,7 +71,8 @@ static enum decode_status read_once(int variant, double *seconds) {
 }
 
 static size_t read_warps(int variant) {
-  return (size_t)(reading.units * read_blocks[variant] * (VECTOR_THREADS / reading.warp));
+  const int warps_of_block = VECTOR_THREADS / reading.warp;
+  return (size_t)reading.units * (size_t)read_blocks[variant] * (size_t)warps_of_block;
 }
 
 // A kernel that skipped part of the memory would seem faster for it.

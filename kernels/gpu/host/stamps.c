@@ -1,3 +1,6 @@
+#ifndef GPU_STAMPS
+#define GPU_STAMPS // it is built with no other
+#endif
 #include "kernels/gpu/host/stamps.h"
 
 #include "kernels/gpu/host/runtime.h"

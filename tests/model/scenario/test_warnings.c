@@ -184,8 +184,6 @@ static void test_short_lease(void **state) {
 }
 
 // Beside a bought option at its TDP, 32,207 USD each with power; the rent is 26,280 h at its rate.
-static void test_uneven_comparisons(void **state) {
-  (void)state;
 #define RENT(rate) "[option b]\naccelerator = h200-sxm-141\nrental_rate = " rate " USD/gpu/h\n"
 #define OTHER      "[option b]\naccelerator = mi325x-256\nlist_price = 3e4 USD\n"
 #define PAID_LATER                                                                                 \
@@ -194,61 +192,63 @@ static void test_uneven_comparisons(void **state) {
   "formula = 1.05e6 USD/yr\n"
 #define LATE  "delivery_delay = 1 week\ndelay_damages = 20 %\n"      // as much as for what is short
 #define SHORT "remedy = 1 %\nguaranteed_throughput = 5000 token/s\n" // 6000 USD each is owed
-  static const struct {
-    const char *keys, *other, *said, *unsaid; // "": nothing
-  } cases[] = {
-      {"wacc = 9 %/yr\n", RENT("1.3"), "a costs least undiscounted, but by levelized cost b does, ",
-       "TDP for"},
-      {"wacc = 10 %/yr\n", OTHER PAID_LATER, "by levelized cost b does, less than nothing", ""},
-      {"wacc = 9 %/yr\n", RENT("1.2"), "", "undiscounted"},
-      {"wacc = 9 %/yr\n", RENT("1.6"), "", "undiscounted"},
-      {"", RENT("1.3"), "", "undiscounted"},
-      {SHORT, RENT("1.1"),
-       "only with what its vendor owes for slow accelerators; without any "
-       "remedy, b does, 10.2 % less than a",
-       "undiscounted"},
-      {SHORT, RENT("1.1"),
-       "20 % of the hardware price, is counted as received: the throughput is "
-       "20 % below its guarantee",
-       "caps it"},
-      {LATE, RENT("1.1"),
-       "only with what its vendor owes for a delay; without any damages, b does, ", "slow"},
-      {LATE SHORT, RENT("0.95"),
-       "for slow accelerators and a delay; without any remedy or damages, b does, ",
-       "undiscounted"},
-      {LATE, RENT("1.3"), "", "only with"},
-      {SHORT, RENT("1.3"), "", "only with"},
-      {SHORT, RENT("0.9"), "", "only with"},
-      {SHORT "guarantee_tolerance = 20 %\n", RENT("1.1"), "", "remedy"},
-      {"", OTHER, "", "TDP for"},
-      {"", OTHER "load_power = 800 W\n", "the TDP for a but not for b: compare", ""},
-      {"load_power = 600 W\n", OTHER, "the TDP for b but not for a: compare", ""},
-      {"load_power = 600 W\n", OTHER "load_power = 800 W\n", "", "TDP for"},
-      {"resale = 60, 40, 20 %\n", "", "", "resale"},
-      {"resale = 60, 40, 0 %\n", "", "", "resale"},
-      {"resale = 0 %\n", "", "", "resale"},
-      {"resale = 60, 40 %\n", "", "resale ends with an age of 2 yr, so hardware sold at 3 yr", ""},
-      {"resale = 60, 40 %\nlife = 2 yr\n", "", "", "resale"},
-      {"resale = 60 %\nlife = 30 month\n", "", "sold at 2 yr is worth nothing", ""},
-      {"resale = 60, 40 %\nhorizon = 27 month\n", "",
-       "sold at 2.25 yr is worth nothing: add values up to 3 yr", ""},
-      {"resale = 60 %\nlife = 18 month\n", "", "", "resale"}, // kept for one whole period
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+static const struct {
+  const char *keys, *other, *said, *unsaid; // "": nothing
+} uneven[] = {
+    {"wacc = 9 %/yr\n", RENT("1.3"), "a costs least undiscounted, but by levelized cost b does, ",
+     "TDP for"},
+    {"wacc = 10 %/yr\n", OTHER PAID_LATER, "by levelized cost b does, less than nothing", ""},
+    {"wacc = 9 %/yr\n", RENT("1.2"), "", "undiscounted"},
+    {"wacc = 9 %/yr\n", RENT("1.6"), "", "undiscounted"},
+    {"", RENT("1.3"), "", "undiscounted"},
+    {SHORT, RENT("1.1"),
+     "only with what its vendor owes for slow accelerators; without any "
+     "remedy, b does, 10.2 % less than a",
+     "undiscounted"},
+    {SHORT, RENT("1.1"),
+     "20 % of the hardware price, is counted as received: the throughput is "
+     "20 % below its guarantee",
+     "caps it"},
+    {LATE, RENT("1.1"), "only with what its vendor owes for a delay; without any damages, b does, ",
+     "slow"},
+    {LATE SHORT, RENT("0.95"),
+     "for slow accelerators and a delay; without any remedy or damages, b does, ", "undiscounted"},
+    {LATE, RENT("1.3"), "", "only with"},
+    {SHORT, RENT("1.3"), "", "only with"},
+    {SHORT, RENT("0.9"), "", "only with"},
+    {SHORT "guarantee_tolerance = 20 %\n", RENT("1.1"), "", "remedy"},
+    {"", OTHER, "", "TDP for"},
+    {"", OTHER "load_power = 800 W\n", "the TDP for a but not for b: compare", ""},
+    {"load_power = 600 W\n", OTHER, "the TDP for b but not for a: compare", ""},
+    {"load_power = 600 W\n", OTHER "load_power = 800 W\n", "", "TDP for"},
+    {"resale = 60, 40, 20 %\n", "", "", "resale"},
+    {"resale = 60, 40, 0 %\n", "", "", "resale"},
+    {"resale = 0 %\n", "", "", "resale"},
+    {"resale = 60, 40 %\n", "", "resale ends with an age of 2 yr, so hardware sold at 3 yr", ""},
+    {"resale = 60, 40 %\nlife = 2 yr\n", "", "", "resale"},
+    {"resale = 60 %\nlife = 30 month\n", "", "sold at 2 yr is worth nothing", ""},
+    {"resale = 60, 40 %\nhorizon = 27 month\n", "",
+     "sold at 2.25 yr is worth nothing: add values up to 3 yr", ""},
+    {"resale = 60 %\nlife = 18 month\n", "", "", "resale"}, // kept for one whole period
+};
+
+static void test_uneven_comparisons(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof uneven / sizeof uneven[0]; i++) {
     struct scenario_fixture fixture;
     char text[1024];
     snprintf(text, sizeof text,
              "[scenario]\n[common]\naccelerators = 8\nutilization = 70 %%\n"
              "electricity_price = 0.1 USD/kWh\npue = 1.2\nthroughput = 4000 token/s\n"
              "[option a]\naccelerator = h200-sxm-141\nlist_price = 3e4 USD\n%s%s",
-             cases[i].keys, cases[i].other);
+             uneven[i].keys, uneven[i].other);
     scenario_fixture_start(&fixture, text, NULL, NULL);
-    expect_error(&fixture.fixture, cases[i].keys, "");
+    expect_error(&fixture.fixture, uneven[i].keys, "");
     const char *said = arena_printf(
         &fixture.fixture.arena, "%s\n%s",
         texts_joined_by(&fixture.scenario->warnings, "\n", &fixture.fixture.arena),
         texts_joined_by(&fixture.scenario->options[0].warnings, "\n", &fixture.fixture.arena));
-    if (!strstr(said, cases[i].said) || (*cases[i].unsaid && strstr(said, cases[i].unsaid)))
+    if (!strstr(said, uneven[i].said) || (*uneven[i].unsaid && strstr(said, uneven[i].unsaid)))
       fail_msg("%zu: %s", i, said);
     scenario_fixture_end(&fixture);
   }

@@ -135,7 +135,7 @@ static const struct row rows[] = {
 #define FP8  &timing_workloads[1].types
 #define KV   &timing_workloads[4].types
 #define ROW(points, kernels, workload, shape, types, batch, context, matrix, us, share, close)     \
-  { points, kernels, workload, &shape, types, batch, context, MATRIX_##matrix, us, share, close }
+  { points, kernels, workload, &(shape), types, batch, context, MATRIX_##matrix, us, share, close }
     ROW(NOW, "without P11 to P14", "8B bf16, batch 1", llama_8b, BF16, 1, 512, WGMMA, 121.8,
         "0.846", true),
     ROW(NOW, "without P11 to P14", "8B fp8, batch 1", llama_8b, FP8, 1, 512, WGMMA, 83.5, "0.658",
