@@ -249,18 +249,17 @@ static struct answer_cell utilization_cell(const struct writing *writing,
   const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
   if (isnan(cost->break_even_utilization))
     return cell_words(cost->owning_always ? "always" : "never");
-  if (!cost->is_closed || !writing->is_use_zero || cost->offer.option >= 0 || whole_terms ||
-      isnan(own_value(writing, "served_horizon")) || isnan(own_value(writing, "average_load")))
+  // Of a rent around the clock it turns into "never" where owning costs more as planned.
+  if (cost->offer.hours != RENT_HOURS_USED || !cost->is_closed || !writing->is_use_zero ||
+      cost->offer.option >= 0 || whole_terms || isnan(own_value(writing, "served_horizon")) ||
+      isnan(own_value(writing, "average_load")))
     return cell_value(cost->break_even_utilization);
   // The time at full utilization is the horizon's, less the ramp.
   const char *hours_used = arena_printf(
       writing->arena,
       "[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])*[%s.horizon]/([@%d,%d]*[%s.served_horizon])",
       own, r, EVEN_BESIDE, own, own, r, EVEN_RATE, own);
-  return cell_live(cost->break_even_utilization,
-                   cost->offer.hours == RENT_HOURS_USED
-                       ? hours_used
-                       : arena_printf(writing->arena, "[%s.average_load]*%s", own, hours_used));
+  return cell_live(cost->break_even_utilization, hours_used);
 }
 
 static const char *below_formula(const struct writing *writing, const struct rent_cost *cost,

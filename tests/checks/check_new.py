@@ -287,7 +287,9 @@ def test_every_name(folder):
     models = list(table('models')) if DEEP else ['qwen3-8b']
     for model in models:
         names = [row['id'] for row in accelerators]
-        expect_exit(new(folder, *names, '--model', model, '--count', 72, '-o', folder / f'every-{model}.ini', '-q'), DONE)
+        done = new(folder, *names, '--model', model, '--count', 72, '-o', folder / f'every-{model}.ini', '-q')
+        # Of some models only runs of unlike batches are published, of others everything is drafted.
+        expect(done.returncode == DONE or 'are not comparable, batch: ' in done.stderr, done.stderr)
     for row in accelerators if DEEP else accelerators[:1]:
         for name, volume, _ in TEMPLATES:
             done = new(folder, row['id'], '--model', 'mistral-7b', '--template', name, *volume, '-q',
