@@ -342,19 +342,16 @@ static void add_sources(const struct writing *writing, struct answer *answer) {
 
 // ---- the words
 
-// Of what is offered; an option's rent around the clock comes before its hypothetical one.
-static const struct rent_cost *cheapest(const struct rent_answer *answer) {
-  const struct rent_cost *best = &answer->costs[0];
-  for (size_t i = 1; i < answer->count; i++)
-    if (!answer->costs[i].offer.hypothetical && answer->costs[i].cost < best->cost)
-      best = &answer->costs[i];
-  return best;
+static double cost_of(const struct rent_cost *cost, bool levelised) {
+  return levelised ? cost->levelised : cost->cost;
 }
 
-static const struct rent_cost *cheapest_levelised(const struct rent_answer *answer) {
+// Of what is offered; an option's rent around the clock comes before its hypothetical one.
+static const struct rent_cost *cheapest(const struct rent_answer *answer, bool levelised) {
   const struct rent_cost *best = &answer->costs[0];
   for (size_t i = 1; i < answer->count; i++)
-    if (!answer->costs[i].offer.hypothetical && answer->costs[i].levelised < best->levelised)
+    if (!answer->costs[i].offer.hypothetical &&
+        cost_of(&answer->costs[i], levelised) < cost_of(best, levelised))
       best = &answer->costs[i];
   return best;
 }
@@ -397,9 +394,9 @@ static const char *verdict_words(const struct writing *writing, const struct ren
 // owning.", where the discount rate turns the verdict.
 static const char *turned_text(const struct writing *writing) {
   const struct rent_answer *answer = writing->answer;
-  const struct rent_cost *best = cheapest_levelised(answer);
+  const struct rent_cost *best = cheapest(answer, true);
   struct arena *arena = writing->arena;
-  const bool owns = answer->tco < cheapest(answer)->cost,
+  const bool owns = answer->tco < cheapest(answer, false)->cost,
              then = answer->levelised < best->levelised;
   if (owns == then || isnan(best->saving_levelised) || are_near(answer->levelised, best->levelised))
     return "";
@@ -414,7 +411,7 @@ static const char *turned_text(const struct writing *writing) {
 }
 
 static const char *answer_text(const struct writing *writing) {
-  const struct rent_cost *best = cheapest(writing->answer);
+  const struct rent_cost *best = cheapest(writing->answer, false);
   return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.%s",
                       verdict_words(writing, best), pays_text(writing, best),
                       cash_text(writing, best), turned_text(writing));
