@@ -204,8 +204,7 @@ static int span_of(const struct scenario *scenario, const struct option *option,
 // Of a request, as the option has it; 0: none.
 static double tokens_of(const struct scenario *scenario, const struct option *option,
                         enum demand_input input) {
-  const int d = model_find(scenario->model, demand_input_names[input]);
-  return d < 0 || !option_has(option, d) ? 0 : option_value(scenario, option, d, 0);
+  return option_amount(scenario, option, demand_input_names[input]);
 }
 
 // What a request holds in the end: the demand's own statement, else the tokens that it states.

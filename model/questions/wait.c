@@ -125,9 +125,13 @@ static void scale_performance(const struct waiting *waiting) {
   static const struct {
     const char *input;
     enum wait_key factor;
-  } scaled[] = {{"throughput", WAIT_THROUGHPUT},         {"decode_throughput", WAIT_THROUGHPUT},
-                {"prefill_throughput", WAIT_THROUGHPUT}, {"load_power", WAIT_POWER},
-                {"prefill_power", WAIT_POWER},           {"idle_power", WAIT_POWER}};
+  } scaled[] = {{"throughput", WAIT_THROUGHPUT},
+                {"decode_throughput", WAIT_THROUGHPUT},
+                {"prefill_throughput", WAIT_THROUGHPUT},
+                {"load_power", WAIT_POWER},
+                {"prefill_power", WAIT_POWER},
+                {"idle_power", WAIT_POWER},
+                {"peak_power", WAIT_POWER}};
   for (size_t i = 0; i < sizeof scaled / sizeof scaled[0]; i++)
     scale(waiting->own, waiting->own_base, scaled[i].input, waiting->drawn[scaled[i].factor]);
 }

@@ -49,6 +49,7 @@ struct option {
   const struct served *served;        // the record of its serving throughput, or NULL
   const struct served *served_watts;  // the same, or that replaced by a typed throughput, or NULL
   const char *power_doubt;            // a note on watts that were not stated: a sentence, or ""
+  double power_limit_w;               // of each accelerator, by its power_limit; 0: none
   const struct figure *doubted_power; // the watts it is about
   const char *prefill_lack; // why it is decode_only, if that may surprise: a sentence, or ""
   struct texts readings;    // how names were read: "'H100' is read as ..."

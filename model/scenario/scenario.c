@@ -96,6 +96,12 @@ double option_value(const struct scenario *scenario, const struct option *option
   return evaluation_at(option->evaluation, declaration, period)[scenario->selected];
 }
 
+double option_amount(const struct scenario *scenario, const struct option *option,
+                     const char *name) {
+  const int d = model_find(scenario->model, name);
+  return d >= 0 && option_has(option, d) ? option_value(scenario, option, d, 0) : 0;
+}
+
 const char *option_none(const struct scenario *scenario, const struct option *option,
                         int declaration) {
   const struct declaration *item = &scenario->model->declarations[declaration];

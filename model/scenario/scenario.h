@@ -142,6 +142,10 @@ const struct figure *option_figure(const struct scenario *scenario, const struct
 double option_value(const struct scenario *scenario, const struct option *option, int declaration,
                     int period);
 
+// The same by its name, of a scalar. 0: the option or the model has none.
+double option_amount(const struct scenario *scenario, const struct option *option,
+                     const char *name);
+
 // The offer that gives the option's inputs in a case, or NULL.
 const struct scenario_offer *option_offer(const struct scenario *scenario,
                                           const struct option *option, size_t which_case);

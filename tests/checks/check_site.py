@@ -80,6 +80,41 @@ def test_a_day_sizes_by_its_peak_hour(folder):
     check_day(folder, LIST, [share / 100 for share in TYPED])
 
 
+def test_the_peak_sizes_the_site(folder):
+    """A cage, a building and a site are sized by the peak; what is metered follows the power under load."""
+    sized = 'site_power = 1 MW\ncolo_rate = 200 USD/kW/month\ndemand_charge = 10 USD/kW/month'
+    mean = items_of(folder, sized)
+    peak = items_of(folder, sized, 'peak_power = 1000 W')
+    more = (1000 + 300) / (700 + 300)
+    expect(near(mean['peak_it_power'], mean['accelerators'] * 1.0), mean['peak_it_power'])
+    for item in ('peak_it_power', 'site_peak_power', 'colo_total'):
+        expect(near(peak[item], mean[item] * more), f'{item}: {peak[item]}, not {mean[item]} * {more}')
+    for item in ('energy_total', 'power_total', 'cooling_total'):
+        expect(near(peak[item], mean[item]), f'{item}: {peak[item]}, not {mean[item]}')
+    built = 'site_power = 1 MW\nbuild_price = 10000 USD/kW'
+    expect(near(items_of(folder, built, 'peak_power = 1000 W')['facility_cost'],
+                items_of(folder, built)['facility_cost'] * more), 'an own building')
+
+
+def test_a_mean_is_no_peak(folder):
+    """Under what it may draw, the power under load is no peak to size a site by."""
+    path = Path(folder) / 's.ini'
+    less = HEAD.replace('load_power = 700 W', 'load_power = 500 W')
+    said = 'sized by the power under load, 500 W/gpu, though each may draw 700 W/gpu: give peak_power'
+    for text, common, option, words in (
+            (less, 'site_power = 1 MW', '', f'site_power: {said}'),
+            (less, 'site_power = 1 MW\ncolo_rate = 200 USD/kW/month', '', f'site_power and colo_rate: {said}'),
+            (less, 'build_price = 10000 USD/kW', '', f'build_price: {said}'),
+            (less, 'demand_charge = 10 USD/kW/month', '', None),
+            (less, 'site_power = 1 MW', 'peak_power = 700 W', None),
+            (less, 'site_power = 1 MW', 'peak_power = 400 W',
+             'peak_power, 400 W/gpu, is below the power under load, 500 W/gpu'),
+            (HEAD, 'site_power = 1 MW', '', None)):
+        path.write_text(text.format(common=common, option=option))
+        warnings = str(run_json('compare', path)['options'][0]['warnings'])
+        expect(words in warnings if words else 'peak' not in warnings, f'{common} {option}: {warnings}')
+
+
 def test_what_does_not_fit_an_hour_is_unmet(folder):
     shares = [share / 100 for share in TYPED]
     for count in (8, 48, 96, 200):

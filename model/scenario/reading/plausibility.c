@@ -166,17 +166,58 @@ static void look_at(const struct scenario *scenario, size_t option, const struct
          published.low_id, arena);
 }
 
+// NAN: not in the catalogue
+static double tdp_of(const struct scenario *scenario, const struct option *option) {
+  double tdp_w;
+  const struct table *table = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
+  const long row = table ? catalog_find(table, option->accelerator) : -1;
+  return row >= 0 && table_number(table, (size_t)row, "tdp_w", &tdp_w) ? tdp_w : NAN;
+}
+
 static void look_at_power(const struct scenario *scenario, size_t option, const char *input,
                           struct arena *arena) {
-  double tdp_w;
+  const double tdp_w = tdp_of(scenario, &scenario->options[option]);
   const char *accelerator = scenario->options[option].accelerator;
   const struct typed typed = typed_of(scenario, option, input);
-  const struct table *table = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
-  const long row = table ? catalog_find(table, accelerator) : -1;
-  if (!typed.any || row < 0 || !table_number(table, (size_t)row, "tdp_w", &tdp_w))
+  if (!typed.any || isnan(tdp_w))
     return;
   if (typed.high > PLAUSIBILITY_TDP_HIGH * tdp_w || typed.high < PLAUSIBILITY_TDP_LOW * tdp_w)
     warn(scenario, option, input, typed.declaration, typed.high, tdp_w, "TDP", accelerator, arena);
+}
+
+// What is sized by the peak power; metered costs follow the power under load.
+static const char *const sized_by_peak[] = {"site_power", "colo_rate", "build_price"};
+
+static const char *sized_inputs(const struct scenario *scenario, const struct option *option,
+                                struct arena *arena) {
+  struct texts inputs = {0};
+  for (size_t i = 0; i < sizeof sized_by_peak / sizeof sized_by_peak[0]; i++)
+    if (option_amount(scenario, option, sized_by_peak[i]) > 0)
+      texts_add(&inputs, arena, "%s", sized_by_peak[i]);
+  return inputs.count ? texts_joined_by(&inputs, " and ", arena) : NULL;
+}
+
+// A run's mean is below its peaks, and another workload's mean may be above it.
+static void look_at_peak(const struct scenario *scenario, size_t number, struct arena *arena) {
+  static const double slack = 1e-9;
+  struct option *option = &scenario->options[number];
+  const double load_w = option_amount(scenario, option, "load_power");
+  const double peak_w = option_amount(scenario, option, "peak_power");
+  const char *sized = option_is_owned(option) ? sized_inputs(scenario, option, arena) : NULL;
+  double most_w = tdp_of(scenario, option);
+  if (option->power_limit_w > 0)
+    most_w = fmin(most_w, option->power_limit_w);
+  if (load_w == 0)
+    return;
+  const struct unit *unit =
+      &scenario->model->declarations[model_find(scenario->model, "load_power")].unit;
+  if (peak_w > 0 && peak_w < load_w * (1 - slack))
+    texts_add(&option->warnings, arena, "peak_power, %s, is below the power under load, %s",
+              quantity_text(peak_w, unit, arena), quantity_text(load_w, unit, arena));
+  else if (sized && peak_w == 0 && load_w < most_w * (1 - slack))
+    texts_add(&option->warnings, arena,
+              "%s: sized by the power under load, %s, though each may draw %s: give peak_power",
+              sized, quantity_text(load_w, unit, arena), quantity_text(most_w, unit, arena));
 }
 
 // ---- a throughput that is too low
@@ -502,6 +543,8 @@ void plausibility_warn(const struct scenario *scenario, size_t option, struct ar
   look_at_low_throughput(scenario, option, arena);
   look_at_power(scenario, option, "load_power", arena);
   look_at_power(scenario, option, "prefill_power", arena);
+  look_at_power(scenario, option, "peak_power", arena);
+  look_at_peak(scenario, option, arena);
   look_at_rooflines(scenario, option, arena);
   for (int d = 0; d < scenario->model->count && scenario->range_count; d++)
     look_at_range(scenario, option, d, arena);

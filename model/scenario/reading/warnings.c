@@ -46,13 +46,6 @@ static bool is_there(const struct figure *figure) {
   return figure->origin != ORIGIN_NONE;
 }
 
-static double amount(const struct scenario *scenario, const struct option *option,
-                     const char *name) {
-  int d = model_find(scenario->model, name);
-  bool there = d >= 0 && option_has(option, d);
-  return there ? option_value(scenario, option, d, 0) : 0;
-}
-
 static void list_not_included(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
@@ -93,7 +86,7 @@ static void warn_of_rented_energy(const struct subject *subject) {
   if (!option->rented || load->origin <= ORIGIN_RENT)
     return;
   const bool owned = draw_power(scenario, &hosts);
-  const bool cooling = (owned || amount(scenario, option, "grid_intensity") > 0) &&
+  const bool cooling = (owned || option_amount(scenario, option, "grid_intensity") > 0) &&
                        figure_of(scenario, option, "pue")->origin == ORIGIN_RENT;
   hosts &= figure_of(scenario, option, "host_power")->origin == ORIGIN_DEFAULT;
   if (cooling || hosts)
@@ -117,7 +110,7 @@ static void warn_of_power(const struct subject *subject) {
   if (load->origin == ORIGIN_RENT)
     texts_add(&option->warnings, subject->arena,
               "its power is unknown, so its energy per token is too");
-  if (amount(scenario, option, "idle_power") > amount(scenario, option, "load_power"))
+  if (option_amount(scenario, option, "idle_power") > option_amount(scenario, option, "load_power"))
     texts_add(&option->warnings, subject->arena, "idle power is above the power under load");
 }
 
@@ -133,12 +126,12 @@ static void warn_of_idleness(const struct subject *subject) {
   static const double half = 0.5;
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
-  const double load = amount(scenario, option, "average_load");
+  const double load = option_amount(scenario, option, "average_load");
   const char *use = use_text(load, subject->arena);
   const bool hardly = load > 0 && load < HARDLY_USED;
-  const bool by_use = amount(scenario, option, "on_demand_rate") > 0 &&
-                      amount(scenario, option, "reserved_share") == 0;
-  const bool draws = load > 0 && load < half && amount(scenario, option, "load_power") > 0 &&
+  const bool by_use = option_amount(scenario, option, "on_demand_rate") > 0 &&
+                      option_amount(scenario, option, "reserved_share") == 0;
+  const bool draws = load > 0 && load < half && option_amount(scenario, option, "load_power") > 0 &&
                      !option->rented && !is_there(figure_of(scenario, option, "idle_power"));
   if (hardly && by_use)
     texts_add(&option->warnings, subject->arena,
@@ -158,8 +151,8 @@ static void warn_of_idleness(const struct subject *subject) {
 
 // A typed count is kept, whether or not it is a number of whole servers and racks.
 static void warn_of_units(const struct subject *subject) {
-  const double count = amount(subject->scenario, subject->option, "accelerators");
-  const double unit = amount(subject->scenario, subject->option, "purchase_unit");
+  const double count = option_amount(subject->scenario, subject->option, "accelerators");
+  const double unit = option_amount(subject->scenario, subject->option, "purchase_unit");
   const double whole = unit > 0 ? ceil(count / unit) * unit : count;
   if (!subject->option->rented && whole != count)
     texts_add(&subject->option->warnings, subject->arena,
@@ -170,10 +163,10 @@ static void warn_of_units(const struct subject *subject) {
 // A site too small for even one purchase unit.
 static void warn_of_site(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
-  const double site = amount(scenario, subject->option, "site_power");
-  const double count = amount(scenario, subject->option, "accelerators");
-  const double unit = amount(scenario, subject->option, "purchase_unit");
-  const double peak = amount(scenario, subject->option, "site_peak_power");
+  const double site = option_amount(scenario, subject->option, "site_power");
+  const double count = option_amount(scenario, subject->option, "accelerators");
+  const double unit = option_amount(scenario, subject->option, "purchase_unit");
+  const double peak = option_amount(scenario, subject->option, "site_peak_power");
   if (site > 0 && peak * unit > site * count)
     texts_add(&subject->option->warnings, subject->arena,
               "the site power, %.4g kW, is less than the peak of one purchase unit, %g "
@@ -183,9 +176,9 @@ static void warn_of_site(const struct subject *subject) {
 
 // Nothing is due after a lease's term, though the hardware serves on.
 static void warn_of_lease(const struct subject *subject) {
-  const double term = amount(subject->scenario, subject->option, "lease_term");
-  const double life = amount(subject->scenario, subject->option, "life");
-  const double horizon = amount(subject->scenario, subject->option, "horizon");
+  const double term = option_amount(subject->scenario, subject->option, "lease_term");
+  const double life = option_amount(subject->scenario, subject->option, "life");
+  const double horizon = option_amount(subject->scenario, subject->option, "horizon");
   const double needed = life > 0 ? fmin(life, horizon) : horizon;
   if (option_is_owned(subject->option) && term > 0 && term < needed * (1 - 1e-9))
     texts_add(
@@ -198,9 +191,9 @@ static void warn_of_lease(const struct subject *subject) {
 // Unlike that of other lists, the last value does not continue.
 static void warn_of_resale(const struct subject *subject) {
   const struct figure *resale = figure_of(subject->scenario, subject->option, "resale");
-  const double life =
-      amount(subject->scenario, subject->option, "life_periods") * subject->scenario->period_h;
-  const double horizon = amount(subject->scenario, subject->option, "horizon");
+  const double life = option_amount(subject->scenario, subject->option, "life_periods") *
+                      subject->scenario->period_h;
+  const double horizon = option_amount(subject->scenario, subject->option, "horizon");
   const double age = (life > 0 ? fmin(life, horizon) : horizon) / arithmetic_year_h;
   const size_t years = resale->year_count ? resale->year_count : 1;
   const double last = resale->year_count ? resale->years[years - 1].value : resale->value;
@@ -216,23 +209,23 @@ static void warn_of_resale(const struct subject *subject) {
 static void warn_of_overlaps(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
-  int covers = (amount(scenario, option, "spares") > 0) +
-               (amount(scenario, option, "support") > 0) +
-               (amount(scenario, option, "repair_cost") > 0);
-  if (amount(scenario, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
+  int covers = (option_amount(scenario, option, "spares") > 0) +
+               (option_amount(scenario, option, "support") > 0) +
+               (option_amount(scenario, option, "repair_cost") > 0);
+  if (option_amount(scenario, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
     texts_add(
         &option->warnings, subject->arena,
         "failures may be paid for twice: at most one of spares, support and repair_cost should "
         "cover them");
-  if (amount(scenario, option, "demand_charge") > 0)
+  if (option_amount(scenario, option, "demand_charge") > 0)
     texts_add(
         &option->warnings, subject->arena,
         "average electricity prices often include the demand charge: check that this one does not");
-  if (amount(scenario, option, "build_price") > 0)
+  if (option_amount(scenario, option, "build_price") > 0)
     texts_add(
         &option->warnings, subject->arena,
         "a facility of your own outlives the horizon: facility_residual credits %.0f %% of it",
-        100 * amount(scenario, option, "facility_residual"));
+        100 * option_amount(scenario, option, "facility_residual"));
 }
 
 // An input's label within a sentence: "list price per accelerator", "API price of output tokens".
@@ -295,7 +288,7 @@ static void warn_of_record(const struct subject *subject) {
 static bool has_remedy(const struct subject *subject) {
   const struct figure *remedy = figure_of(subject->scenario, subject->option, "remedy");
   return is_there(remedy) && (remedy->origin != ORIGIN_CATALOGUE || remedy->value > 0 ||
-                              amount(subject->scenario, subject->option, "replacement") > 0);
+                              option_amount(subject->scenario, subject->option, "replacement") > 0);
 }
 
 // An offer's remedy for slow accelerators counts only for what it guarantees.
@@ -314,9 +307,9 @@ static void warn_of_remedy(const struct subject *subject, const struct offer *of
 // The slower its accelerators, the less such an option costs; and a remedy is owed only once an
 // acceptance has found what is assumed here.
 static void warn_of_credit(const struct subject *subject) {
-  const double share = amount(subject->scenario, subject->option, "remedy_share");
-  const double credit = amount(subject->scenario, subject->option, "remedy_total");
-  const double total = amount(subject->scenario, subject->option, "tco");
+  const double share = option_amount(subject->scenario, subject->option, "remedy_share");
+  const double credit = option_amount(subject->scenario, subject->option, "remedy_total");
+  const double total = option_amount(subject->scenario, subject->option, "tco");
   const bool turns = total < 0 && total - credit >= 0;
   if (credit < 0 && (share > 1 || turns))
     texts_add(&subject->option->warnings, subject->arena,
@@ -326,17 +319,17 @@ static void warn_of_credit(const struct subject *subject) {
     texts_add(&subject->option->warnings, subject->arena,
               "the vendor's remedy, %.4g %% of the hardware price, is counted as received: the "
               "throughput is %.4g %% below its guarantee",
-              100 * share, 100 * amount(subject->scenario, subject->option, "shortfall"));
+              100 * share, 100 * option_amount(subject->scenario, subject->option, "shortfall"));
 }
 
 // What a contract owes for a delay is no more cash in hand than a remedy.
 static void warn_of_damages(const struct subject *subject) {
-  if (amount(subject->scenario, subject->option, "damages_total") < 0)
+  if (option_amount(subject->scenario, subject->option, "damages_total") < 0)
     texts_add(
         &subject->option->warnings, subject->arena,
         "the vendor's damages for the delay, %.4g %% of the price of what is late, are counted "
         "as received",
-        100 * amount(subject->scenario, subject->option, "damages_share"));
+        100 * option_amount(subject->scenario, subject->option, "damages_share"));
 }
 
 // Inputs that the offer gives, but that the option takes from elsewhere.
@@ -361,7 +354,7 @@ static void warn_of_offer(const struct subject *subject) {
   const char *name = offer_reference(offer, subject->arena);
   const struct texts missing = offer_not_included(offer, subject->arena);
   const char *typed = typed_over(subject, offer);
-  const double count = amount(scenario, option, "accelerators");
+  const double count = option_amount(scenario, option, "accelerators");
   if (offer_has_expired(offer, scenario->date))
     texts_add(&option->warnings, subject->arena, "the offer %s expired on %s, before %s", name,
               offer->valid_until, scenario->date);
@@ -389,7 +382,7 @@ static void warn_of_hits(const struct subject *subject) {
   const struct figure *counted =
       figure_of(subject->scenario, subject->option, "prefill_includes_hits");
   if (counted->origin == ORIGIN_DEFAULT && !is_recorded_prefill(subject) &&
-      amount(subject->scenario, subject->option, "cache_hit") > 0 &&
+      option_amount(subject->scenario, subject->option, "cache_hit") > 0 &&
       is_there(figure_of(subject->scenario, subject->option, "prefill_throughput")))
     texts_add(&subject->option->warnings, subject->arena,
               "cache_hit is deducted from the prefill work: if prefill_throughput already counts "
@@ -490,8 +483,8 @@ static void warn_of_differences(struct scenario *scenario, struct arena *arena) 
                         "difference at the baseline's"}};
   for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++)
     for (size_t o = 1; o < scenario->option_count; o++)
-      if (amount(scenario, &scenario->options[o], alike[i].item) !=
-          amount(scenario, &scenario->options[0], alike[i].item)) {
+      if (option_amount(scenario, &scenario->options[o], alike[i].item) !=
+          option_amount(scenario, &scenario->options[0], alike[i].item)) {
         texts_add(&scenario->warnings, arena, "%s", alike[i].warning);
         break;
       }
@@ -534,7 +527,7 @@ static void warn_of_credits(struct scenario *scenario, struct arena *arena) {
   const struct option *other = &scenario->options[ranking->without_credit];
   const char *what = "", *for_what = "";
   for (size_t i = 0; i < sizeof debts / sizeof debts[0]; i++)
-    if (amount(scenario, first, debts[i].item) < 0) {
+    if (option_amount(scenario, first, debts[i].item) < 0) {
       what = arena_printf(arena, "%s%s%s", what, *what ? " or " : "", debts[i].what);
       for_what =
           arena_printf(arena, "%s%s%s", for_what, *for_what ? " and " : "", debts[i].for_what);

@@ -229,6 +229,7 @@ void load_power_find(struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   struct option *option = resolving->option;
   const int load_power = model_find(scenario->model, "load_power");
+  option->power_limit_w = selection_power_limit(&resolving->selections, resolving->arena);
   if (!catalog_glance(scenario->catalog, CATALOG_ACCELERATORS) || load_power < 0)
     return;
   const struct figure **load = open_load(resolving, load_power);

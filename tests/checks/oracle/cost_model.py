@@ -24,7 +24,8 @@ DEFAULTS = {
     "list_price": None, "rental_rate": 0, "discount": 0, "node_price": 0, "network_price": 0,
     "installation": 0, "purchase_tax": 0, "build_price": 0, "facility_residual": 0,
     "migration_cost": 0, "residual_value": 0,
-    "load_power": None, "prefill_power": None, "idle_power": None, "host_power": 0, "network_power": 0, "pue": None,
+    "load_power": None, "prefill_power": None, "idle_power": None, "peak_power": None,
+    "host_power": 0, "network_power": 0, "pue": None,
     "cooling_share": 75, "electricity_price": None, "electricity_escalation": 0,
     "demand_charge": 0, "water_use": 0, "water_price": 0,
     "colo_rate": 0, "colo_escalation": 0, "colo_power": "metered",
@@ -207,7 +208,8 @@ def energy(x, r):
         load = x.prefill_power * (1 - r.parts["output"]) + x.load_power * r.parts["output"]
         r.serving_power = load
     r.peak_by_period = series(r, lambda t: r.in_service[t] * (load + beside) / W_PER_KW)
-    r.peak_it_power = r.accelerators * (load + beside) / W_PER_KW
+    peak = load if x.peak_power is None else x.peak_power     # what a site, a cage or a building is sized by
+    r.peak_it_power = r.accelerators * (peak + beside) / W_PER_KW
     r.facility_cost = r.peak_it_power * x.build_price
 
     def it_energy(t):

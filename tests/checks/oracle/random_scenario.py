@@ -49,7 +49,7 @@ REMEDY = ["remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limi
 PARTS = ["server_residual", "network_residual", "server_book_life", "network_book_life"]
 ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, *LATE, *REMEDY, "replacement", "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
              "purchase_unit", "accelerators", "demand", "throughput", "production_throughput",
-             "decode_throughput", "prefill_throughput", "prefill_power", "input_tokens", "output_tokens"}
+             "decode_throughput", "prefill_throughput", "prefill_power", "peak_power", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
 
 # The user's own items: name, group, unit, formula with a number in it, the same in Python.
@@ -367,6 +367,13 @@ def draw_prefill_power(seed, draft):
             option.given["prefill_power"] = draw(rng, "prefill_power")
 
 
+def draw_peak_power(seed, draft):
+    rng = random.Random(f"peak power {seed}")
+    for option in draft.options:
+        if not option.is_api and rng.random() < 0.3:
+            option.given["peak_power"] = draw(rng, "peak_power")
+
+
 def draw_taken(seed, draft):
     """An option becomes a token API for the tokens that another one's accelerators produce: there is no demand, their
     number is fixed and they have no life, and no input comes from a cache."""
@@ -641,6 +648,7 @@ def make(seed, tables):
     draw_lead_times(seed, draft)
     draw_remedy(seed, draft)
     draw_prefill_power(seed, draft)
+    draw_peak_power(seed, draft)
     draw_production(seed, draft)
     draw_taken(seed, draft)
     draw_companions(seed, draft)

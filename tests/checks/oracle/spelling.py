@@ -56,6 +56,7 @@ INPUTS = {
     "network_residual": (1, 40, 1, PERCENT),
     "load_power": (450, 1500, 0, WATT),
     "prefill_power": (450, 1500, 0, WATT),
+    "peak_power": (700, 2000, 0, WATT),
     "idle_power": (60, 250, 0, WATT),
     "host_power": (50, 400, 0, WATT),
     "network_power": (10, 120, 1, WATT),
