@@ -43,8 +43,8 @@ static int follow_link(struct output *output, const char *path, struct arena *ar
   char *resolved = realpath(path, NULL);
   output->path = arena_copy(arena, resolved ? resolved : path);
   free(resolved);
-  if (resolved || lstat(path, &status) || !S_ISLNK(status.st_mode))
-    return 0;
+  if (resolved || stat(path, &status) == 0 || lstat(path, &status) || !S_ISLNK(status.st_mode))
+    return 0; // a pipe behind /dev/fd has no path, but is there
   diagnostics_error(diagnostics, (struct place){0}, "'%s' is a link to a file that does not exist",
                     path);
   return -1;
@@ -95,11 +95,21 @@ int output_open(struct output *output, const char *path, struct arena *arena,
   return -1;
 }
 
+// By its names in /dev it is written to where it stands, as by "-": what it is opened for may be a
+// file that holds more than this.
+static bool is_standard_output(const char *path) {
+  static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (!path || !strcmp(path, names[i]))
+      return true;
+  return false;
+}
+
 int output_open_again(struct output *output, const char *path, struct arena *arena,
                       struct diagnostics *diagnostics) {
   struct stat there;
   *output = (struct output){.stream = stdout};
-  if (!path || !strcmp(path, "-"))
+  if (is_standard_output(path))
     return 0;
   output->stream = NULL;
   if (follow_link(output, path, arena, diagnostics))

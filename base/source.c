@@ -35,22 +35,28 @@ struct place source_text_start(const char *name, const char *text, struct arena 
   return (struct place){source_from_text(name, text, arena), 1, 1};
 }
 
+bool source_next_line(const struct source *source, const char **next, const char **start,
+                      size_t *length) {
+  const char *const end = source->text + source->size;
+  if (*next == end)
+    return false;
+  *start = *next;
+  const char *newline = memchr(*start, '\n', (size_t)(end - *start));
+  const char *stop = newline ? newline : end;
+  *next = newline ? newline + 1 : end;
+  if (newline && stop > *start && stop[-1] == '\r')
+    stop--;
+  *length = (size_t)(stop - *start);
+  return true;
+}
+
 bool source_line(const struct source *source, int line, const char **start, size_t *length) {
   const char *p = source->text, *end = source->text + source->size;
   for (int i = 1; i < line && p < end; i++) {
     const char *newline = memchr(p, '\n', (size_t)(end - p));
     p = newline ? newline + 1 : end;
   }
-  if (line < 1 || p == end)
-    return false;
-
-  const char *newline = memchr(p, '\n', (size_t)(end - p));
-  const char *stop = newline ? newline : end;
-  if (newline && stop > p && stop[-1] == '\r')
-    stop--;
-  *start = p;
-  *length = (size_t)(stop - p);
-  return true;
+  return line >= 1 && source_next_line(source, &p, start, length);
 }
 
 struct place source_place(const struct source *source, size_t offset) {

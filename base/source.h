@@ -35,6 +35,11 @@ struct place source_text_start(const char *name, const char *text, struct arena 
 // none.
 bool source_line(const struct source *source, int line, const char **start, size_t *length);
 
+// The line that begins at *next, as above, after which *next is the following one's start; false at
+// the text's end. A walk over all lines begins at source->text.
+bool source_next_line(const struct source *source, const char **next, const char **start,
+                      size_t *length);
+
 // The place of the byte at `offset`, at most the text's size. The whole of a line end is in the
 // column after the line's last.
 struct place source_place(const struct source *source, size_t offset);

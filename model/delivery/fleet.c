@@ -5,6 +5,7 @@
 #include "base/record_digest.h"
 #include "base/source.h"
 #include "base/source_file.h"
+#include "base/url.h"
 #include "model/delivery/fleet_item.h"
 #include "model/records/measurement.h"
 #include "model/records/measurement_read.h"
@@ -373,17 +374,8 @@ static int by_id(const void *a, const void *b) {
 
 // Nor the same server, unless its URL means whatever machine asks, or the nodes that measured it
 // were named: then a name such as "vllm" may mean each node's own.
-static bool is_of_host(const char *url) {
-  static const char *const own[] = {"localhost", "127.", "0.0.0.0", "[::1]"};
-  const char *host = strstr(url, "://");
-  for (size_t i = 0; host && i < sizeof own / sizeof own[0]; i++)
-    if (!strncmp(host + strlen("://"), own[i], strlen(own[i])))
-      return false;
-  return host;
-}
-
 static bool is_one(const struct fleet_device *device) {
-  return device->served ? !device->is_named && is_of_host(device->id)
+  return device->served ? !device->is_named && !url_is_of_this_host(device->id)
                         : strcmp(device->id, device->position) != 0;
 }
 

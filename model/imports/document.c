@@ -299,10 +299,10 @@ static const char *trimmed(const char *start, const char *end, struct arena *are
 // The first line with a name counts: the summary repeats some of them further down.
 static int read_summary(struct document *document, struct arena *arena) {
   json_t *object = json_object();
-  const char *start;
+  const char *start, *next = document->source->text;
   size_t length;
   document->written_in = "a summary";
-  for (int line = 1; source_line(document->source, line, &start, &length); line++) {
+  for (int line = 1; source_next_line(document->source, &next, &start, &length); line++) {
     const char *colon = memchr(start, ':', length);
     const char *text = colon ? trimmed(start, colon, arena) : arena_printf(arena, "line %d", line);
     const char *value = trimmed(colon ? colon + 1 : start, start + length, arena);
@@ -320,9 +320,9 @@ static const char csv_mark[] = "build_commit,";
 
 // The first line that is neither blank nor a comment nor YAML's start-of-document mark.
 static const char *first_line(const struct source *source, struct arena *arena) {
-  const char *start;
+  const char *start, *next = source->text;
   size_t length;
-  for (int line = 1; source_line(source, line, &start, &length); line++) {
+  while (source_next_line(source, &next, &start, &length)) {
     const char *text = trimmed(start, start + length, arena);
     if (*text && *text != '#' && strcmp(text, "---") != 0)
       return text;

@@ -1,6 +1,5 @@
 #include "probe/commands/progress.h"
 
-#include <asm-generic/ioctls.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

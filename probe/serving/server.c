@@ -82,15 +82,6 @@ static const char *url_read(const char *text, struct arena *arena,
   return whole;
 }
 
-bool server_is_here(const char *url) {
-  static const char *const hosts[] = {"localhost", "127.", "[::1]"};
-  const char *host = strstr(url, "://");
-  for (size_t i = 0; host && i < sizeof hosts / sizeof hosts[0]; i++)
-    if (!strncmp(host + strlen("://"), hosts[i], strlen(hosts[i])))
-      return true;
-  return false;
-}
-
 // ---- opening
 
 // A header ends at the line's end, and holds visible ASCII characters.

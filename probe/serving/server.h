@@ -37,9 +37,6 @@ int server_open(struct server *server, const char *url, struct arena *arena,
                 struct diagnostics *diagnostics);
 void server_close(struct server *server);
 
-// Whether a URL names this host.
-bool server_is_here(const char *url);
-
 enum { MAX_ANSWER = 64 << 20 }; // bytes; a longer body is a failure
 
 // GET of a path, such as "/v1/models", "/version", "/metrics", "/props". Takes at most `limit_s`.

@@ -4,6 +4,7 @@
 #include "base/installation.h"
 #include "base/source.h"
 #include "base/texts.h"
+#include "base/url.h"
 #include "base/version.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/decode.h"
@@ -139,7 +140,7 @@ static void set_prompt(struct serving_session *session, long vocabulary) {
 // The processor's name, if the server runs on this host's.
 static const char *processor_of(const struct serving_session *session) {
   struct decode_device device = {.name = ""};
-  return !strcmp(session->record->accelerator, "cpu") && server_is_here(session->server.url) &&
+  return !strcmp(session->record->accelerator, "cpu") && url_is_of_this_host(session->server.url) &&
                  cpu_backend.describe(0, &device) == DECODE_OK
              ? arena_copy(session->arena, device.name)
              : "";
@@ -150,7 +151,7 @@ static const char *processor_of(const struct serving_session *session) {
 static const char *node_of(const struct serving_session *session) {
   const char *by_slurm = getenv("SLURMD_NODENAME");
   return session->options->node                            ? session->options->node
-         : by_slurm && server_is_here(session->server.url) ? by_slurm
+         : by_slurm && url_is_of_this_host(session->server.url) ? by_slurm
                                                            : "";
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "base/url.h"
 #include "model/records/serving.h"
 #include "model/telemetry/clock_state.h"
 #include "model/telemetry/power_formats.h"
@@ -12,7 +13,6 @@
 #include "model/telemetry/power_series.h"
 #include "model/telemetry/utc.h"
 #include "probe/measure/power_log.h"
-#include "probe/serving/server.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ static const double time_step_s = 1;
 
 static void start(struct serving_watts *watts) {
   watts->clock_before = clock_state_read();
-  if (!server_is_here(watts->url) && !watts->devices) {
+  if (!url_is_of_this_host(watts->url) && !watts->devices) {
     watts->why = "the server runs on another host: run 'pertoken probe meter' there meanwhile, and "
                  "name its file with --power";
     return;

@@ -6,6 +6,7 @@
 #include "model/chance/draw.h"
 #include "model/simulate/part.h"
 #include "reports/print/format.h"
+#include "reports/print/output_name.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -29,9 +30,12 @@ static int read_shard(const struct run *run, const char *text, struct simulate_r
                       MAX_SIMULATE_SHARDS, text);
     return -1;
   }
-  if (run->options.format == FORMAT_CSV) {
+  const char *path = run->options.output_path;
+  if (run->options.format == FORMAT_CSV || output_name_format(path) == FORMAT_CSV ||
+      output_name_other(path)) {
     diagnostics_error(run->diagnostics, (struct place){0},
-                      "--shard prints a part for 'pertoken merge', which takes --format csv");
+                      "--shard writes a part in JSON for 'pertoken merge', which then writes %s",
+                      run->options.format == FORMAT_CSV ? "--format csv" : path);
     return -1;
   }
   request->shard = (unsigned)number - 1;

@@ -2,7 +2,6 @@
 
 #include "base/process.h"
 
-#include <asm-generic/ioctls.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -149,6 +149,23 @@ def test_pipe_without_a_reader(folder):
     expect(stat.S_ISFIFO(pipe.stat().st_mode), 'the pipe was replaced')
 
 
+def test_standard_output_by_its_names(folder):
+    """A pipe behind a link has no path; a file is written to where it stands, not replaced."""
+    path, file = scenario(folder), folder / 'all.csv'
+    plain = pertoken('compare', path, '--format', 'csv').stdout
+    for name in ('-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'):
+        done = pertoken('compare', path, '--format', 'csv', '-o', name)
+        expect(done.returncode == 0 and done.stdout == plain, f'{name}: {done.stderr}')
+    with file.open('w', encoding='utf-8') as out:
+        out.write('head\n')
+        out.flush()
+        subprocess.run([PERTOKEN, 'compare', path, '-q', '--format', 'csv', '-o', '/dev/stdout'], stdout=out, check=True)
+        out.seek(0, os.SEEK_END)
+        out.write('foot\n')
+    lines = file.read_text(encoding='utf-8').splitlines()
+    expect(lines[0] == 'head' and lines[-1] == 'foot' and lines[1:-1] == plain.splitlines(), lines[:2] + lines[-2:])
+
+
 def test_links(folder):
     link, target = folder / 'link.csv', folder / 'target.csv'
     link.symlink_to('target.csv')

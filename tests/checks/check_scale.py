@@ -130,6 +130,15 @@ def test_simulation(folder, count, most_mb):
     expect(is_quick(seconds, SECONDS) and megabytes < most_mb, f'{seconds:.1f} s, {megabytes:.0f} MB')
 
 
+def test_lines(folder):
+    """Of a file in no known format each line is read once."""
+    path = folder / 'lines.txt'
+    for text in ('\n' * 300000 + '{}', '=====\n' + 'line\n' * 200000):
+        path.write_text(text)
+        status, seconds, _, said = measured('import', path, '-o', folder)
+        expect(status == BAD_INPUT and is_quick(seconds, SECONDS), f'{seconds:.1f} s, exit {status}: {said[-300:]}')
+
+
 def test_ranges(folder):
     """Of each option one: compare shows what is drawn, not which input causes how much of it."""
     path = folder / 'ranges.ini'
@@ -154,6 +163,7 @@ def main():
             count.test('300 ranges', test_ranges, folder)
             count.test('501 options simulated', test_simulation, folder, 501, MORE_MEGABYTES)
         count.test('200 options simulated', test_simulation, folder, 200, MEGABYTES)
+        count.test('lines of no known format', test_lines, folder)
         count.test('series of charts', test_series_of_charts, folder)
     count.finish()
 
