@@ -130,10 +130,26 @@ static int print_verdict(struct run *run, struct acceptance_request *request) {
   return fleet_print(run, &answer, "Acceptance", "Acceptance");
 }
 
+static int refuse_strays(const struct run *run) {
+  const struct options *options = &run->options;
+  const struct stray of_plan[] = {{"--shortfall", options->shortfall},
+                                  {"--chance", options->chance}};
+  const struct stray of_verdict[] = {{"--scenario", options->scenario}};
+  const struct stray of_scenario[] = {{"--option", options->option}};
+  if (!options->plan && run_refuse_strays(run, of_plan, 2, "--plan"))
+    return -1;
+  if (options->plan && run_refuse_strays(run, of_verdict, 1, "a verdict: leave out --plan"))
+    return -1;
+  if (options->scenario)
+    return 0;
+  return run_refuse_strays(run, of_scenario, 1, "--scenario") ? -1
+                                                              : run_refuse_without_scenario(run);
+}
+
 int command_accept(struct run *run) {
   struct catalog catalog;
   struct acceptance_request request;
-  if (read_request(run, &catalog, &request))
+  if (refuse_strays(run) || read_request(run, &catalog, &request))
     return -1;
   return run->options.plan ? print_plan(run, request) : print_verdict(run, &request);
 }

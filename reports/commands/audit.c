@@ -12,6 +12,9 @@
 #include <stddef.h>
 
 static int audit_table(struct run *run) {
+  const struct stray strays[] = {{"--for", run->options.input}};
+  if (run_refuse_without_scenario(run) || run_refuse_strays(run, strays, 1, "a CLAIM.ini"))
+    return -1;
   const struct source *source = source_read(run->options.table, run->arena, run->diagnostics);
   const struct table *claims =
       source ? csv_read(source, run->options.table, run->arena, run->diagnostics) : NULL;

@@ -96,12 +96,8 @@ static int fit_catalogue(struct run *run) {
 }
 
 int command_fit(struct run *run) {
-  if (!run->options.argument_count &&
-      (run->options.setting_count || run->options.case_name || run->options.mixed)) {
-    diagnostics_error(run->diagnostics, (struct place){0},
-                      "--set, --case and --mixed need a scenario");
+  if (!run->options.argument_count && run_refuse_without_scenario(run))
     return -1;
-  }
   if (run->options.argument_count > 1) {
     diagnostics_error(run->diagnostics, (struct place){0}, "expected at most one scenario");
     return -1;

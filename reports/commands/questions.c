@@ -102,7 +102,11 @@ static bool is_record(const char *path) {
 static int show_records(struct run *run) {
   struct records records = {0};
   const struct options *options = &run->options;
-  if (records_of_files(options->arguments, (size_t)options->argument_count, &records, run->arena,
+  const struct stray strays[] = {{"--data", options->data_directory},
+                                 {"--data-extra", options->data_extra_count > 0}};
+  if (run_refuse_without_scenario(run) ||
+      run_refuse_strays(run, strays, sizeof strays / sizeof strays[0], "a scenario") ||
+      records_of_files(options->arguments, (size_t)options->argument_count, &records, run->arena,
                        run->diagnostics))
     return -1;
   const struct answer answer = served_records(&records, run->arena);

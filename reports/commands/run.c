@@ -1,6 +1,7 @@
 #include "reports/commands/run.h"
 #include "base/installation.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
@@ -152,6 +153,29 @@ int run_explain_answer(struct run *run, const struct scenario *scenario,
     return -1;
   answer_explain(scenario, answer, format_of(&run->options), output.stream, run->arena);
   return output_close(&output, run->diagnostics);
+}
+
+int run_refuse_strays(const struct run *run, const struct stray *strays, size_t count,
+                      const char *need) {
+  struct texts given = {0};
+  for (size_t i = 0; i < count; i++)
+    if (strays[i].given)
+      texts_add(&given, run->arena, "%s", strays[i].name);
+  if (!given.count)
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0}, "%s need%s %s",
+                    texts_joined(&given, run->arena), given.count > 1 ? "" : "s", need);
+  return -1;
+}
+
+int run_refuse_without_scenario(const struct run *run) {
+  const struct options *options = &run->options;
+  const struct stray strays[] = {{"--set", options->setting_count > 0},
+                                 {"--case", options->case_name},
+                                 {"--mixed", options->mixed},
+                                 {"--model", options->model_path},
+                                 {"--measurements", options->measurements_directory}};
+  return run_refuse_strays(run, strays, sizeof strays / sizeof strays[0], "a scenario");
 }
 
 int run_read_share(const struct run *run, const char *name, const char *text, double *share) {

@@ -11,6 +11,7 @@
 #include "reports/faces/answer.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // Everything in it lives in the arena.
@@ -58,6 +59,20 @@ int run_print_answer(struct run *run, const struct scenario *scenario, struct an
 // The same with its reasons and all digits. A "no" of the answer is not one of the explanation.
 int run_explain_answer(struct run *run, const struct scenario *scenario,
                        const struct answer *answer);
+
+// An option that has no effect as the command was called.
+struct stray {
+  const char *name; // "--set"
+  bool given;
+};
+
+// An error that names those given: "--set, --case need a scenario". Returns 0 if there are none,
+// or -1.
+int run_refuse_strays(const struct run *run, const struct stray *strays, size_t count,
+                      const char *need);
+
+// Of the options that change a scenario or how one is read: for a command without one.
+int run_refuse_without_scenario(const struct run *run);
 
 // "20 %", typed after the option `name`, as a fraction within (-1, 1]. Returns 0, or -1 after an
 // error.

@@ -357,7 +357,7 @@ def check_bad_input(folder):
     refuse('--context must be within', 'fit', '--context', '0')
     refuse('--parameters takes a number', 'fit', '--parameters', '-1')
     refuse('after --kv', 'fit', '--kv', 'fp9')
-    refuse('need a scenario', 'fit', '--set', 'a=1')
+    refuse('needs a scenario', 'fit', '--set', 'a=1')
     refuse('a scenario states them in [fit]', 'fit', RATE, '--context', '100')
     refuse('at most one scenario', 'fit', RATE, RENT)
     refuse('state [fit] context', 'fit', RENT)

@@ -15,6 +15,7 @@ from support.program import BAD_INPUT, Count, DONE, MACHINE_FAILED, PERTOKEN, PR
 
 BASE = 'examples/mi325x-vs-h200.ini'
 RANGES = 'examples/uncertainty.ini'
+RECORD = 'data/measured/llama-3.1-8b-cuda-c11128fa.json'
 SOLVE = f'solve {BASE} --option mi325x --for discount'
 PROBE_RUN = 'run --model tinyllama-1.1b'
 
@@ -85,6 +86,15 @@ MISTAKES = [
     (f'{SOLVE} --match mi325x', 'cannot be matched with itself'),
     (f'solve {BASE} --option mi325x --for tco', 'is computed, not an input'),
     ('fit --parameters 70', '70e9 for 70 billion'),
+    ('fit --where model=llama-3.1-8b --measurements x', '--measurements needs a scenario'),
+    (f'served {RECORD} --set foo=1 --case zz --mixed', '--set, --case, --mixed need a scenario'),
+    (f'served {RECORD} --data-extra x', '--data-extra needs a scenario'),
+    ('audit --table data/claims.csv --set foo=1', '--set needs a scenario'),
+    ('audit --table data/claims.csv --for x', '--for needs a CLAIM.ini'),
+    ('accept offer.ini records --model x', '--model needs a scenario'),
+    ('accept offer.ini records --option x', '--option needs --scenario'),
+    ("accept offer.ini records --shortfall '5 %' --chance '90 %'", '--shortfall, --chance need --plan'),
+    ('accept offer.ini records --plan --scenario x', '--scenario needs a verdict: leave out --plan'),
     ('fit --parameters 70b', '70e9 for 70 billion'),
     ('fit --context 4k', 'expected a whole number'),
     ('fit --kv fp7', "unknown precision 'fp7'"),
