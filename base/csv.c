@@ -356,7 +356,7 @@ struct table *table_with(const struct table *table, const struct table *more, co
 
 int table_column(const struct table *table, const char *name) {
   for (size_t i = 0; i < table->columns; i++) {
-    if (strcmp(table->column_names[i], name) == 0)
+    if (*table->column_names[i] == *name && !strcmp(table->column_names[i], name))
       return (int)i;
   }
   return -1;

@@ -63,7 +63,7 @@ static bool legal_name(const struct model *model, const char *name, struct place
 
 static struct declaration *declare(struct model *model, const char *name, struct place place) {
   if (model->count == model->capacity) {
-    int capacity = model->capacity ? 2 * model->capacity : 128;
+    int capacity = model->capacity ? 2 * model->capacity : 1024;
     model->declarations = arena_grow(model->arena, model->declarations, (size_t)model->count,
                                      (size_t)capacity, sizeof *model->declarations);
     model->capacity = capacity;

@@ -64,12 +64,10 @@ static bool follows(const struct following *following, int declaration) {
 }
 
 bool model_follows_year(const struct model *model, const int *state, int declaration) {
-  struct arena scratch = {NULL};
-  const struct following following = {model, state, model_find(model, "year"),
-                                      arena_alloc(&scratch, (size_t)model->count)};
-  const bool found = following.year >= 0 && follows(&following, declaration);
-  arena_free(&scratch);
-  return found;
+  bool seen[model->count];
+  memset(seen, 0, sizeof seen);
+  const struct following following = {model, state, model_find(model, "year"), seen};
+  return following.year >= 0 && follows(&following, declaration);
 }
 
 // ---- what is left out

@@ -251,6 +251,7 @@ static int start(struct spread_run *run, struct arena *arena, struct diagnostics
   const struct scenario *scenario = answer->scenario;
   int items[SPREAD_ITEMS] = {[SPREAD_COST] = answer->item};
   bool *wanted = arena_array(arena, scenario->option_count * SPREAD_ITEMS, sizeof *wanted);
+  const struct fixed_bar *bars = ranking_fixed_bars(scenario, arena);
   run->options[run->option_count++] = answer->option;
   if (answer->matches)
     run->options[run->option_count++] = answer->match;
@@ -262,7 +263,7 @@ static int start(struct spread_run *run, struct arena *arena, struct diagnostics
     of_option[SPREAD_COST] = true;
     for (size_t a = 0; a < RANKING_AMOUNTS; a++)
       of_option[SPREAD_AMOUNT + a] = ranking_amount_of(scenario, option, &ranking_amounts[a]) >= 0;
-    run->barred |= answer->matches && ranking_fixed_bar(scenario, option, NULL, arena) != RANK_FREE;
+    run->barred |= answer->matches && bars[run->options[k]].bar != RANK_FREE;
   }
   const struct sampler_request sample = {.scenario = scenario,
                                          .method = run->request->method,

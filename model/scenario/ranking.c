@@ -49,70 +49,94 @@ static const char *difference_of(const struct option *a, const struct option *b,
   return workload_difference(&a->workloads[which_case], &b->workloads[which_case], arena);
 }
 
-// The same texts of the same places: what is like one is like the other.
+// The same texts: what is like one is like the other.
 static bool is_same(const struct workload *a, const struct workload *b) {
-  return !memcmp(a->values, b->values, sizeof a->values) &&
-         a->shipped_precision == b->shipped_precision && a->input_tokens == b->input_tokens &&
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    if (a->values[key] != b->values[key] && strcmp(a->values[key], b->values[key]) != 0)
+      return false;
+  return a->shipped_precision == b->shipped_precision && a->input_tokens == b->input_tokens &&
          a->output_tokens == b->output_tokens;
 }
 
-// Among the options like the baseline, to which this one is like, finds the first that differs from
-// this one: the difference, or NULL. Workloads that were compared before are not again: of many
-// options most have the same.
-static const char *difference_from_others(const struct scenario *scenario,
-                                          const struct option *option, size_t which_case,
-                                          const char **other, struct arena *arena) {
+// The options whose workloads are like the baseline's in a case, which others that are like it too
+// may differ from. Those with its very workload, or with that of the option before, are left out:
+// of many options most are.
+struct likes {
+  size_t which_case, count;
+  const struct option **options;
+};
+
+static struct likes likes_of(const struct scenario *scenario, size_t which_case,
+                             struct arena *arena) {
   const struct option *baseline = baseline_of(scenario);
   const struct workload *same = &baseline->workloads[which_case], *before = same;
+  struct likes likes = {.which_case = which_case};
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *one = &scenario->options[o];
     const struct workload *its = &one->workloads[which_case];
     if (!ranking_compares(baseline, one) || is_same(its, same) || is_same(its, before))
       continue;
     before = its;
-    const char *difference = difference_of(one, option, which_case, arena);
-    *other = one->id;
-    if (difference && !difference_of(baseline, one, which_case, arena))
+    if (difference_of(baseline, one, which_case, arena))
+      continue;
+    likes.options = arena_room(arena, likes.options, likes.count, sizeof(struct option *));
+    likes.options[likes.count++] = one;
+  }
+  return likes;
+}
+
+// The first of them that differs from this one, in `other`: the difference, or NULL.
+static const char *difference_from_others(const struct likes *likes, const struct option *option,
+                                          const char **other, struct arena *arena) {
+  for (size_t i = 0; i < likes->count; i++) {
+    const char *difference = difference_of(likes->options[i], option, likes->which_case, arena);
+    *other = likes->options[i]->id;
+    if (difference)
       return difference;
   }
   return NULL;
 }
 
-static enum rank_bar bar_in(const struct scenario *scenario, const struct option *option,
-                            size_t which_case, const char **why, struct arena *arena) {
+static struct fixed_bar bar_in(const struct scenario *scenario, const struct option *option,
+                               const struct likes *likes, struct arena *arena) {
   const struct option *baseline = baseline_of(scenario);
   const char *other = "the baseline";
-  *why = "";
-  if (!ranking_compares(option, baseline)) {
-    *why = option->decode_only ? "its throughput is decode only, an upper bound"
-                               : "the baseline's throughput is decode only, an upper bound";
-    return RANK_UPPER_BOUND;
-  }
-  const char *difference = difference_of(baseline, option, which_case, arena);
+  if (!ranking_compares(option, baseline))
+    return (struct fixed_bar){RANK_UPPER_BOUND,
+                              option->decode_only
+                                  ? "its throughput is decode only, an upper bound"
+                                  : "the baseline's throughput is decode only, an upper bound"};
+  const char *difference = difference_of(baseline, option, likes->which_case, arena);
   if (!difference)
-    difference = difference_from_others(scenario, option, which_case, &other, arena);
+    difference = difference_from_others(likes, option, &other, arena);
   if (!difference)
-    return RANK_FREE;
-  *why = arena_printf(arena, "its workload differs from that of %s: %s", other, difference);
-  return RANK_UNLIKE;
+    return (struct fixed_bar){RANK_FREE, ""};
+  return (struct fixed_bar){
+      RANK_UNLIKE,
+      arena_printf(arena, "its workload differs from that of %s: %s", other, difference)};
 }
 
-enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct option *option,
-                                const char **why, struct arena *arena) {
-  const char *ignored;
-  return bar_in(scenario, option, scenario->selected, why ? why : &ignored, arena);
+const struct fixed_bar *ranking_fixed_bars(const struct scenario *scenario, struct arena *arena) {
+  struct fixed_bar *bars = arena_array(arena, scenario->option_count, sizeof *bars);
+  const struct likes likes = likes_of(scenario, scenario->selected, arena);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    bars[o] = bar_in(scenario, &scenario->options[o], &likes, arena);
+  return bars;
 }
 
-enum rank_bar ranking_lasting_bar(const struct scenario *scenario, const struct option *option,
-                                  const char **why, struct arena *arena) {
+const struct fixed_bar *ranking_lasting_bars(const struct scenario *scenario, struct arena *arena) {
+  struct fixed_bar *bars = arena_array(arena, scenario->option_count, sizeof *bars);
   for (size_t c = 0; c < scenario->case_count; c++) {
-    const enum rank_bar bar = bar_in(scenario, option, c, why, arena);
-    if (bar != RANK_FREE && c)
-      *why = arena_printf(arena, "in case %s %s", scenario->case_labels[c], *why);
-    if (bar != RANK_FREE)
-      return bar;
+    const struct likes likes = likes_of(scenario, c, arena);
+    for (size_t o = 0; o < scenario->option_count; o++) {
+      if (bars[o].bar != RANK_FREE)
+        continue;
+      bars[o] = bar_in(scenario, &scenario->options[o], &likes, arena);
+      if (bars[o].bar != RANK_FREE && c)
+        bars[o].why = arena_printf(arena, "in case %s %s", scenario->case_labels[c], bars[o].why);
+    }
   }
-  return RANK_FREE;
+  return bars;
 }
 
 // ---- what depends on amounts
@@ -190,13 +214,10 @@ static enum rank_bar amount_bar(const struct scenario *scenario, const struct op
   return RANK_FREE;
 }
 
-typedef enum rank_bar bar_function(const struct scenario *scenario, const struct option *option,
-                                   const char **why, struct arena *arena);
-
 static struct standing standing_of(const struct scenario *scenario, const struct option *option,
-                                   bar_function *fixed_bar, struct arena *arena) {
-  struct standing standing = {.saving = NAN, .saving_levelised = NAN};
-  standing.bar = fixed_bar(scenario, option, &standing.why_not, arena);
+                                   const struct fixed_bar *fixed, struct arena *arena) {
+  struct standing standing = {
+      .bar = fixed->bar, .why_not = fixed->why, .saving = NAN, .saving_levelised = NAN};
   standing.compared = standing.bar != RANK_UPPER_BOUND;
   if (standing.bar == RANK_FREE)
     standing.bar = amount_bar(scenario, option, &standing.why_not, arena);
@@ -299,12 +320,12 @@ static int turned_to(const struct scenario *scenario, const struct standing *opt
   return marked.first;
 }
 
-static const struct ranking *rank(const struct scenario *scenario, bar_function *fixed_bar,
+static const struct ranking *rank(const struct scenario *scenario, const struct fixed_bar *bars,
                                   struct arena *arena) {
   const size_t count = scenario->option_count;
   struct standing *options = arena_array(arena, count, sizeof *options);
   for (size_t o = 0; o < count; o++)
-    options[o] = standing_of(scenario, &scenario->options[o], fixed_bar, arena);
+    options[o] = standing_of(scenario, &scenario->options[o], &bars[o], arena);
   const struct marked marked = mark_by(scenario, options, cost, arena);
   for (size_t o = 0; o < count; o++)
     options[o].cheapest = marked.cheapest[o];
@@ -327,11 +348,11 @@ static const struct ranking *rank(const struct scenario *scenario, bar_function 
 }
 
 const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena) {
-  return rank(scenario, ranking_fixed_bar, arena);
+  return rank(scenario, ranking_fixed_bars(scenario, arena), arena);
 }
 
 const struct ranking *ranking_lasting(const struct scenario *scenario, struct arena *arena) {
-  return rank(scenario, ranking_lasting_bar, arena);
+  return rank(scenario, ranking_lasting_bars(scenario, arena), arena);
 }
 
 bool ranking_names(const struct scenario *scenario, const struct ranking *ranking, size_t option) {

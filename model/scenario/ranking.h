@@ -86,13 +86,17 @@ const char *ranking_why_nobody(const struct ranking *ranking, struct arena *aren
 bool ranking_compares(const struct option *a, const struct option *b);
 
 // The part of an option's standing that does not change with its amounts: every bar other than
-// theirs. `why` (or NULL) is as standing.why_not.
-enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct option *option,
-                                const char **why, struct arena *arena);
+// theirs. `why` is as standing.why_not.
+struct fixed_bar {
+  enum rank_bar bar;
+  const char *why;
+};
 
-// The first such bar of any case, as ranking_lasting counts it; why is not NULL.
-enum rank_bar ranking_lasting_bar(const struct scenario *scenario, const struct option *option,
-                                  const char **why, struct arena *arena);
+// Those of all options, [option_count], in the arena.
+const struct fixed_bar *ranking_fixed_bars(const struct scenario *scenario, struct arena *arena);
+
+// The first such bar of any case, as ranking_lasting counts it.
+const struct fixed_bar *ranking_lasting_bars(const struct scenario *scenario, struct arena *arena);
 
 // An item of the model that keeps an option from being ranked if it is beyond a limit. The limits
 // allow for rounding, so that an exact fit passes.

@@ -87,11 +87,12 @@ static void name_all(struct simulation_run *run) {
   const char **groups = arena_array(run->arena, run->sampler->group_count, sizeof *groups);
   const char **not_ranked = arena_array(run->arena, scenario->option_count, sizeof *not_ranked);
   bool *compared = arena_array(run->arena, scenario->option_count, sizeof *compared);
+  const struct fixed_bar *bars = ranking_fixed_bars(scenario, run->arena);
   for (size_t o = 0; o < scenario->option_count; o++) {
     options[o] = scenario->options[o].id;
     labels[o] = scenario->options[o].label;
-    compared[o] = ranking_fixed_bar(scenario, &scenario->options[o], &not_ranked[o], run->arena) !=
-                  RANK_UPPER_BOUND;
+    not_ranked[o] = bars[o].why;
+    compared[o] = bars[o].bar != RANK_UPPER_BOUND;
   }
   for (size_t g = 0; g < run->sampler->group_count; g++)
     groups[g] = run->sampler->groups[g].label;

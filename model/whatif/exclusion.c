@@ -24,13 +24,14 @@ int exclusion_by(const struct scenario *scenario, const struct option *option, i
   const struct figure *figure = figure_of(scenario, option, input);
   const bool given = figure_is_stated(figure), zero = figure_highest(figure) == 0;
   for (int d = 0; d < model->count && (!given || zero); d++) {
-    const struct figure *other = figure_of(scenario, option, d);
-    if (d == input || !figure_is_stated(other))
-      continue;
+    const bool excludes = !given && model_excludes(model, d, input);
     const bool conflicts = own->conflicts == d || model->declarations[d].conflicts == input;
-    const bool lists = is_rate_of(own, d) && other->year_count > 0;
-    if ((!given && model_excludes(model, d, input)) ||
-        (zero && (lists || (conflicts && figure_highest(other) != 0))))
+    const bool rates = is_rate_of(own, d);
+    if (d == input || !(excludes || (zero && (conflicts || rates))))
+      continue;
+    const struct figure *other = figure_of(scenario, option, d);
+    if (figure_is_stated(other) &&
+        (excludes || (rates && other->year_count > 0) || (conflicts && figure_highest(other) != 0)))
       return d;
   }
   return -1;

@@ -61,11 +61,9 @@ static bool is_own(const struct scenario *scenario, size_t option, int declarati
 
 bool target_moves(const struct scenario *scenario, struct target target, size_t option) {
   option = owner_of(scenario, option, target.declaration);
-  if (!is_input(scenario, option, target.declaration))
-    return false;
-  if (target.option >= 0)
-    return (size_t)target.option == option;
-  return !is_own(scenario, option, target.declaration);
+  const bool may = target.option >= 0 ? (size_t)target.option == option
+                                      : !is_own(scenario, option, target.declaration);
+  return may && is_input(scenario, option, target.declaration);
 }
 
 bool target_is_steady(const struct scenario *scenario, struct target target) {

@@ -202,15 +202,12 @@ static json_t *workload_of(const struct workload *workload) {
 }
 
 // The part of an option's standing that no change on the page can affect.
-static void add_standing(json_t *object, const struct scenario *scenario,
-                         const struct option *option, struct arena *arena) {
+static void add_standing(json_t *object, const struct fixed_bar *standing) {
   static const char *const names[] = {
       [RANK_FREE] = "", [RANK_UPPER_BOUND] = "upper bound", [RANK_UNLIKE] = "unlike"};
-  const char *why;
-  const enum rank_bar bar = ranking_lasting_bar(scenario, option, &why, arena);
-  put_text(object, "bar", names[bar]);
-  put_text(object, "why", why);
-  json_object_set_new(object, "compared", json_boolean(bar != RANK_UPPER_BOUND));
+  put_text(object, "bar", names[standing->bar]);
+  put_text(object, "why", standing->why);
+  json_object_set_new(object, "compared", json_boolean(standing->bar != RANK_UPPER_BOUND));
 }
 
 static json_t *amount_rule(const struct ranking_amount *amount) {
@@ -270,6 +267,7 @@ static json_t *omissible_of(const struct scenario *scenario, const struct option
 
 static json_t *options_of(const struct scenario *scenario, const struct page_graphs *graphs,
                           struct arena *arena) {
+  const struct fixed_bar *standings = ranking_lasting_bars(scenario, arena);
   json_t *options = json_array();
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
@@ -285,7 +283,7 @@ static json_t *options_of(const struct scenario *scenario, const struct page_gra
     json_object_set_new(object, "serving_estimate", json_boolean(option->serving_estimate));
     json_object_set_new(object, "workload", workload_of(&option->workload));
     json_object_set_new(object, "omissible", omissible_of(scenario, option));
-    add_standing(object, scenario, option, arena);
+    add_standing(object, &standings[o]);
     json_array_append_new(options, object);
   }
   return options;
@@ -384,8 +382,6 @@ static bool is_measured(const struct scenario *scenario, const struct option *op
 }
 
 static bool may_move(const struct scenario *scenario, struct target target, size_t o) {
-  if (target.option < 0 && is_found(scenario, target.declaration))
-    return false;
   return target_moves(scenario, target, o) &&
          !is_measured(scenario, &scenario->options[o], target.declaration);
 }
@@ -428,13 +424,14 @@ static json_t *targets_of_case(const struct sensitivity *sensitivity) {
     bool any = false;
     if (scenario->model->declarations[d].kind != DECLARATION_INPUT)
       continue;
-    for (size_t o = 0; o < scenario->option_count; o++)
+    const bool common_may = !is_found(scenario, d);
+    for (size_t o = 0; o < scenario->option_count && common_may; o++)
       any |= may_move(scenario, common, o);
     if (any)
       add_target(targets, sensitivity, common);
     for (size_t o = 0; o < scenario->option_count; o++) {
       const struct target own = {d, (int)o};
-      if (may_move(scenario, own, o) && !may_move(scenario, common, o))
+      if (may_move(scenario, own, o) && !(any && may_move(scenario, common, o)))
         add_target(targets, sensitivity, own);
     }
   }

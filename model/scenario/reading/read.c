@@ -3,6 +3,7 @@
 #include "base/csv.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/catalog/columns.h"
 #include "model/catalog/own_rows.h"
 #include "model/delivery/offer.h"
@@ -29,15 +30,21 @@
 
 static void digest(const struct reading *reading) {
   struct scenario *scenario = reading->scenario;
-  const char *all =
-      arena_printf(reading->arena, "%s%s", scenario->model->source->text, reading->text->all_text);
-  for (size_t i = 0; i < scenario->offer_count; i++)
-    all = arena_printf(reading->arena, "%s%s", all, scenario->offers[i].offer->source->text);
-  for (size_t i = 0; i < scenario->catalog->own_count; i++)
-    all = arena_printf(reading->arena, "%s%s", all, scenario->catalog->own[i]->table->source->text);
+  const size_t offers = scenario->offer_count, own = scenario->catalog->own_count;
+  struct texts all = {0};
+  all.list =
+      arena_array(reading->arena, 2 + offers + own + scenario->setting_count, sizeof *all.list);
+  all.list[all.count++] = scenario->model->source->text;
+  all.list[all.count++] = reading->text->all_text;
+  for (size_t i = 0; i < offers; i++)
+    all.list[all.count++] = scenario->offers[i].offer->source->text;
+  for (size_t i = 0; i < own; i++)
+    all.list[all.count++] = scenario->catalog->own[i]->table->source->text;
   for (size_t i = 0; i < scenario->setting_count; i++)
-    all = arena_printf(reading->arena, "%s--set %s\n", all, scenario->settings[i]);
-  scenario->digest = source_sha256(source_from_text("digest", all, reading->arena), reading->arena);
+    all.list[all.count++] = arena_printf(reading->arena, "--set %s\n", scenario->settings[i]);
+  const char *text = texts_joined_by(&all, "", reading->arena);
+  scenario->digest =
+      source_sha256(source_from_text("digest", text, reading->arena), reading->arena);
 }
 
 // Reads the sections, before anything is looked up.

@@ -261,6 +261,17 @@ static bool may_apply(const struct resolving *resolving, const struct declaratio
          (input->absent_with < 0 || !figure_is_given(figures[input->absent_with]));
 }
 
+// That of the option before, if it has the same: of thousands of options most do.
+static const struct figure *keep_default(const struct resolving *resolving, int declaration,
+                                         struct figure figure) {
+  const size_t before = resolving->number ? resolving->number - 1 : 0;
+  const struct figure **figures = resolving->scenario->options[before].figures;
+  const struct figure *its = figures ? figures[declaration] : NULL;
+  const bool same = its && its->origin == figure.origin && its->source == figure.source &&
+                    its->value == figure.value;
+  return same ? its : resolving_keep(resolving, figure);
+}
+
 static void apply_defaults(const struct resolving *resolving, const struct figure **figures) {
   const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
@@ -269,12 +280,13 @@ static void apply_defaults(const struct resolving *resolving, const struct figur
     if (said(figures[d]) || !may_apply(resolving, input, figures) ||
         (!input->has_default && !neutral))
       continue;
-    figures[d] = resolving_keep(
-        resolving, (struct figure){.origin = neutral ? ORIGIN_RENT : ORIGIN_DEFAULT,
-                                   .value = neutral ? input->rent_default : input->default_value,
-                                   .grade = GRADE_ASSUMED,
-                                   .source = neutral ? "included in the rent" : "default",
-                                   .date = ""});
+    figures[d] =
+        keep_default(resolving, d,
+                     (struct figure){.origin = neutral ? ORIGIN_RENT : ORIGIN_DEFAULT,
+                                     .value = neutral ? input->rent_default : input->default_value,
+                                     .grade = GRADE_ASSUMED,
+                                     .source = neutral ? "included in the rent" : "default",
+                                     .date = ""});
   }
 }
 
@@ -426,10 +438,37 @@ static enum given given_by(const struct figure *figure) {
   return figure_is_stated(figure) || figure->in_usd ? GIVEN_VALUE : GIVEN_NOT;
 }
 
+enum { LAST_FEW = 8 };
+
+// One of the last few options of which the same is given: most options of a scenario have one.
+static const struct option *given_alike(const struct resolving *resolving,
+                                        const enum given *given) {
+  const struct option *first = resolving->scenario->options, *other = resolving->option;
+  const size_t size = (size_t)resolving->scenario->model->count * sizeof *given;
+  for (int i = 0; i < LAST_FEW && other > first && !resolving->option->lent; i++)
+    if ((--other)->graph && !other->lent && !memcmp(other->given, given, size))
+      return other;
+  return NULL;
+}
+
+// The graph and what it was built of.
+static void find_graph(const struct resolving *resolving, const enum given *given) {
+  const struct model *model = resolving->scenario->model;
+  const size_t count = (size_t)model->count;
+  struct option *option = resolving->option;
+  const struct option *like = given_alike(resolving, given);
+  option->given = like ? like->given
+                       : memcpy(arena_array(resolving->arena, count, sizeof *given), given,
+                                count * sizeof *given);
+  option->graph = like ? like->graph
+                       : graph_build_lent(model, option->id, option->place, given, option->lent,
+                                          resolving->arena, resolving->diagnostics);
+}
+
 static void build_graph(const struct resolving *resolving) {
   const struct model *model = resolving->scenario->model;
-  struct option *option = resolving->option;
-  enum given *given = arena_array(resolving->arena, (size_t)model->count, sizeof *given);
+  const struct option *option = resolving->option;
+  enum given given[model->count];
   for (int d = 0; d < model->count; d++)
     given[d] = given_by(option->figures[d]);
   for (int d = 0; d < model->count; d++) {
@@ -438,9 +477,7 @@ static void build_graph(const struct resolving *resolving) {
     if (one >= 0 && given[one] == GIVEN_NOT && is_stated_somewhere(resolving, one))
       given[one] = GIVEN_VALUE;
   }
-  option->given = given;
-  option->graph = graph_build_lent(model, option->id, option->place, given, option->lent,
-                                   resolving->arena, resolving->diagnostics);
+  find_graph(resolving, given);
   if (!option->graph)
     return;
   companions_settle_varying(resolving);
@@ -495,7 +532,6 @@ static void settle(struct resolving *resolving) {
 // input: most options of a scenario have one.
 static const struct evaluation *evaluated_alike(const struct scenario *scenario,
                                                 const struct option *option) {
-  enum { LAST_FEW = 8 };
   const struct option *other = option;
   for (int i = 0; i < LAST_FEW && other > scenario->options; i++)
     if (graph_equal((--other)->graph, option->graph))

@@ -13,6 +13,10 @@
 #include <string.h>
 #include <strings.h>
 
+#define uthash_malloc(size)       arena_alloc(arena, size)
+#define uthash_free(memory, size) ((void)(memory))
+#include <uthash.h>
+
 enum { MAX_ID_LENGTH = 24 };
 
 enum section_role {
@@ -168,13 +172,43 @@ static void check_label(struct reading *reading, const char *kind,
                       other_id, section->argument, by_label ? label : section->argument);
 }
 
-static void add_option(struct reading *reading, const struct ini_section *section) {
+// An id or a label of the options or cases so far, in lower case.
+struct taken {
+  const char *name;
+  UT_hash_handle hh;
+};
+
+// Whether the name is new; it is then taken.
+static bool take(struct taken **taken, const char *name, struct arena *arena) {
+  char *lower = arena_copy(arena, name);
+  for (char *c = lower; *c; c++)
+    *c = (char)tolower((unsigned char)*c);
+  struct taken *entry;
+  HASH_FIND_STR(*taken, lower, entry);
+  if (entry)
+    return false;
+  entry = arena_alloc(arena, sizeof *entry);
+  entry->name = lower;
+  HASH_ADD_KEYPTR(hh, *taken, entry->name, strlen(entry->name), entry);
+  return true;
+}
+
+// Takes a section's id and label. Whether both are new: then none before need be compared with it.
+static bool take_both(struct taken **taken, const struct ini_section *section, const char *label,
+                      struct arena *arena) {
+  const bool is_new = take(taken, section->argument, arena);
+  return (!strcasecmp(label, section->argument) || take(taken, label, arena)) && is_new;
+}
+
+static void add_option(struct reading *reading, const struct ini_section *section,
+                       struct taken **taken) {
   struct scenario *scenario = reading->scenario;
   const char *label = label_of(reading, section, "\"");
-  for (size_t o = 0; o < scenario->option_count; o++)
+  const bool is_new = take_both(taken, section, label, reading->arena);
+  for (size_t o = 0; o < scenario->option_count && !is_new; o++)
     check_label(reading, "options", section, label, scenario->options[o].id,
                 scenario->options[o].label);
-  for (size_t o = 0; o < scenario->option_count; o++)
+  for (size_t o = 0; o < scenario->option_count && !is_new; o++)
     if (!strcasecmp(scenario->options[o].id, section->argument))
       diagnostics_error(reading->diagnostics, section->place,
                         "options '%s' and '%s' differ only in case", scenario->options[o].id,
@@ -186,10 +220,11 @@ static void add_option(struct reading *reading, const struct ini_section *sectio
 // A workbook looks cases up by their labels: * ? ~ would be wildcards there, and | separates the
 // names in a list.
 static void add_case(struct reading *reading, const struct ini_section *section, const char **cases,
-                     const char **labels) {
+                     const char **labels, struct taken **taken) {
   struct scenario *scenario = reading->scenario;
   const char *label = label_of(reading, section, "\"*?~|");
-  for (size_t c = 0; c < scenario->case_count; c++)
+  const bool is_new = take_both(taken, section, label, reading->arena);
+  for (size_t c = 0; c < scenario->case_count && !is_new; c++)
     check_label(reading, "cases", section, label, cases[c], labels[c]);
   cases[scenario->case_count] = section->argument;
   labels[scenario->case_count++] = label;
@@ -201,17 +236,19 @@ static void collect_options(struct reading *reading) {
   scenario->options = arena_array(reading->arena, sections + 1, sizeof *scenario->options);
   const char **cases = arena_array(reading->arena, sections + 1, sizeof *cases);
   const char **labels = arena_array(reading->arena, sections + 1, sizeof *labels);
+  struct taken *options_taken = NULL, *cases_taken = NULL;
   labels[0] = cases[0] = "base";
   scenario->case_count = 1;
+  take(&cases_taken, cases[0], reading->arena);
   for (size_t i = 0; i < sections; i++) {
     const struct ini_section *section = &reading->text->sections[i];
     bool option = !strcmp(section->kind, "option"), a_case = !strcmp(section->kind, "case");
     if ((!option && !a_case) || !*section->argument || !legal_id(reading, section))
       continue;
     if (option)
-      add_option(reading, section);
+      add_option(reading, section, &options_taken);
     else
-      add_case(reading, section, cases, labels);
+      add_case(reading, section, cases, labels, &cases_taken);
   }
   scenario->cases = cases;
   scenario->case_labels = labels;
