@@ -304,6 +304,33 @@ void rung_set_failed(const struct reading *reading, struct serving_rung *rung,
       rung->failed = fmax(rung->failed, fmax(0, counts[i]));
 }
 
+// ---- energy
+
+// As much as the requests to a server before and after the run may take, which may be queued there.
+static bool is_window_of(const struct serving_rung *rung, double seconds) {
+  return fabs(seconds - rung->window_s) <= 1 + 0.02 * rung->window_s;
+}
+
+void rung_set_energy(const struct reading *reading, struct serving_rung *rung, double seconds) {
+  const double energy_j = number_below(reading, reading->part->json, "energy/total_energy_j");
+  struct serving_power *power = &rung->power;
+  if (!(energy_j > 0))
+    return;
+  if (!is_window_of(rung, seconds)) {
+    power->source = arena_printf(reading->arena,
+                                 "none: the energy is over %.6g s, but the rates are over %.6g s",
+                                 seconds, rung->window_s);
+    return;
+  }
+  power->source = "TensorRT-LLM, the GPUs' energy over the run";
+  power->remark = "GPUs of other hosts are taken to draw as much as those of the first";
+  power->covers = COVERS_ACCELERATORS;
+  power->devices = reading->imported->accelerators > 0 ? reading->imported->accelerators : 0;
+  power->energy_j = energy_j;
+  power->window_s = seconds;
+  power->load_power_w = energy_j / seconds;
+}
+
 // ---- loads
 
 static bool is_without_bound(const json_t *rate) {

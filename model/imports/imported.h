@@ -119,6 +119,11 @@ void rung_set_load(struct reading *reading, struct serving_rung *rung, const jso
 // clients state none of them, or only with details.
 void rung_set_failed(const struct reading *reading, struct serving_rung *rung, const json_t *value);
 
+// The watts from the energy that TensorRT-LLM's tools write: the difference, over `seconds`, of the
+// counters of the GPUs of a host, times the number of such hosts. Without energy there are none;
+// nor are there if `seconds` are not those of the rates.
+void rung_set_energy(const struct reading *reading, struct serving_rung *rung, double seconds);
+
 // Totals of a file in addition to its rates; NAN if missing.
 struct rung_totals {
   double input_tokens, output_tokens; // of all answered requests

@@ -39,6 +39,11 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "{\"request_rate\": 10, \"burstiness\": 1.0, \"num_prompts\": 640, "                             \
   "\"max_concurrency\": " max_concurrency ", " VLLM_TOTALS
 
+// As TensorRT-LLM's client adds it.
+#define ENERGY(joules, watts)                                                                      \
+  "\"energy\": {\"total_energy_j\": " joules                                                       \
+  ", \"output_tps_per_w\": 3.6, \"total_gpu_power_w\": " watts "}, "
+
 #define SGLANG(total_input, rate) SGLANG_ARRIVALS("Infinity", total_input, rate)
 #define SGLANG_ARRIVALS(request_rate, total_input, rate)                                           \
   SGLANG_ANSWERED(request_rate, total_input, rate, "")
