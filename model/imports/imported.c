@@ -292,16 +292,31 @@ static double count_errors(const json_t *errors) {
   return count;
 }
 
+static void settle_unanswered(const struct reading *reading, struct serving_rung *rung,
+                              double prompts) {
+  const double missing = prompts - rung->completed - (isnan(rung->failed) ? 0 : rung->failed);
+  if (missing > 0 && isnan(rung->failed))
+    rung->refused = arena_printf(reading->arena,
+                                 "%.0f of %.0f prompts have no answer, and the file does not say "
+                                 "whether they failed or the data set had fewer",
+                                 missing, prompts);
+  else if (missing > 0)
+    texts_add(&reading->imported->remarks, reading->arena,
+              "its data set had %.0f of the %.0f prompts asked for", prompts - missing, prompts);
+  else if (!isnan(missing) && isnan(rung->failed))
+    rung->failed = 0;
+}
+
 void rung_set_failed(const struct reading *reading, struct serving_rung *rung,
                      const json_t *value) {
   const size_t listed = json_array_size(json_below(value, "input_lens"));
   const double counts[] = {number_below(reading, value, "failed"),
                            count_errors(json_below(value, "errors")),
-                           number_below(reading, value, "num_prompts") - rung->completed,
                            listed ? (double)listed - rung->completed : NAN};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
     if (!isnan(counts[i]))
       rung->failed = fmax(rung->failed, fmax(0, counts[i]));
+  settle_unanswered(reading, rung, number_below(reading, value, "num_prompts"));
 }
 
 // ---- energy

@@ -43,9 +43,16 @@ static const struct reading_case {
      "unknown: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap 0.0576"},
     {"vLLM: requests failed", "{\"failed\": 3, \"num_prompts\": 643, " VLLM_RATES VLLM_TAIL,
      "closed loop 64: refused: 3 requests failed"},
-    {"vLLM: fewer answers than prompts, and none counted as failed",
+    {"vLLM: fewer requests than prompts asked for, of which none failed",
      "{\"failed\": 0, \"num_prompts\": 643, " VLLM_RATES VLLM_TAIL,
-     "closed loop 64: refused: 3 requests failed"},
+     "closed loop 64: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap 0.0576"},
+    {"vLLM: fewer answers than prompts, before it counted failures",
+     "{\"num_prompts\": 643, " VLLM_RATES VLLM_TAIL,
+     "closed loop 64: refused: 3 of 643 prompts have no answer, and the file does not say whether "
+     "they failed or the data set had fewer"},
+    {"vLLM: of a short data set some failed",
+     "{\"failed\": 2, \"num_prompts\": 643, " VLLM_RATES VLLM_TAIL,
+     "closed loop 64: refused: 2 requests failed"},
     {"vLLM: a rate that rises, which is stated as inf",
      VLLM_HEAD "\"ramp_up_strategy\": \"linear\", " VLLM_RATES VLLM_TAIL,
      "unknown: 800/256 tokens, 8000/2560 per s, ttft 0.25 nan, tpot 0.02, gap 0.0576"},
@@ -69,7 +76,8 @@ static const struct reading_case {
      "closed loop 32: refused: 1 request failed"},
     {"SGLang: more prompts than answers",
      SGLANG_ANSWERED("\"inf\"", "total_input", "2800.0", "\"num_prompts\": 702, "),
-     "closed loop 32: refused: 2 requests failed"},
+     "closed loop 32: refused: 2 of 702 prompts have no answer, and the file does not say whether "
+     "they failed or the data set had fewer"},
     {"SGLang: cached prompts",
      SGLANG_ANSWERED("\"inf\"", "total_input", "2800.0",
                      "\"cache_report\": {\"total_cached_tokens\": 63000, \"total_prompt_tokens\": "
