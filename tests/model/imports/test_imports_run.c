@@ -370,6 +370,27 @@ static void test_a_short_data_set_is_remarked(void **state) {
   import_files_end(&files);
 }
 
+static void test_the_other_count_is_remarked(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *remark;
+  } cases[] = {
+      {PERF "  output_tokens: {mean: 50.2}\n", ""},
+      {PERF "  output_tokens: {mean: 60}\n",
+       "output tokens are the client's count, 50 a request; the server's is 60"},
+      {PERF_COUNTED("prompt_tokens: {mean: 300}", "60") "  output_tokens: {mean: 50}\n",
+       "output tokens are the server's count, 50 a request; the client's is 60"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct import_files files;
+    struct imported imported = {0};
+    import_files_start(&files);
+    assert_int_equal(import_files_read(&files, cases[i].text, &imported), 0);
+    assert_string_equal(texts_joined(&imported.remarks, &files.fixture.arena), cases[i].remark);
+    import_files_end(&files);
+  }
+}
+
 // summary.json of `vllm bench sweep serve`: every load several times.
 #define SWEPT(run, concurrency, failed, rate, seconds)                                             \
   "{\"run_number\": " run ", \"max_concurrency\": " concurrency ", \"failed\": " failed            \
@@ -541,6 +562,7 @@ int main(void) {
       cmocka_unit_test(test_a_limited_rate_is_remarked),
       cmocka_unit_test(test_too_few_requests_are_remarked),
       cmocka_unit_test(test_a_short_data_set_is_remarked),
+      cmocka_unit_test(test_the_other_count_is_remarked),
       cmocka_unit_test(test_of_repeated_runs_the_median_stays),
       cmocka_unit_test(test_failures_that_are_not_stated),
       cmocka_unit_test(test_metadata_and_fork_of_vllm),
