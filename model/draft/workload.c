@@ -191,11 +191,12 @@ static void find_nearest(const struct search *search, const struct draft_workloa
   }
 }
 
-static double active_of(const struct search *search, size_t model) {
-  return number(search->tables->models, model, "active_params_b");
+// Those of a token's products: an embedding is looked up, and neither read whole nor multiplied.
+static double multiplied_of(const struct search *search, size_t model) {
+  return number(search->tables->models, model, "matmul_active_params_b");
 }
 
-// The model with evidence whose active parameters are nearest: the model itself, if it has any.
+// The model with evidence that multiplies nearly as many: the model itself, if it has any.
 static bool find_like_model(const struct search *search, size_t model,
                             struct draft_workload *form) {
   const struct table *models = search->tables->models;
@@ -203,7 +204,8 @@ static bool find_like_model(const struct search *search, size_t model,
   for (size_t other = 0; other < models->rows; other++) {
     struct draft_workload its;
     const double distance =
-        other == model ? -1 : fabs(log(active_of(search, other) / active_of(search, model)));
+        other == model ? -1
+                       : fabs(log(multiplied_of(search, other) / multiplied_of(search, model)));
     if (distance < best && find_form(search, table_cell(models, other, "id"), &its)) {
       best = distance;
       *form = its;
@@ -246,8 +248,8 @@ static void scale(const struct search *search, size_t model, size_t accelerator,
       ratio(number(tables->accelerators, accelerator, "memory_bw_tbs"),
             number(tables->accelerators, (size_t)catalog_find(tables->accelerators, of),
                    "memory_bw_tbs"));
-  const double smaller = ratio(active_of(search, (size_t)catalog_find(tables->models, other)),
-                               active_of(search, model));
+  const double smaller = ratio(multiplied_of(search, (size_t)catalog_find(tables->models, other)),
+                               multiplied_of(search, model));
   const double peak = peak_of(search, workload, model, accelerator);
   const double scaled = from->tokens_per_s * faster * smaller;
   out->stand_in = rounded_down(fmin(scaled, peak));
@@ -258,7 +260,7 @@ static void scale(const struct search *search, size_t model, size_t accelerator,
                    from->id, other, of, from->tokens_per_s, faster);
   if (smaller != 1)
     out->how =
-        arena_printf(search->arena, "%s, times %.3g by active parameters", out->how, smaller);
+        arena_printf(search->arena, "%s, times %.3g by parameters per token", out->how, smaller);
   if (scaled > peak)
     out->how =
         arena_printf(search->arena, "%s, at most what the datasheet's peak allows", out->how);

@@ -7,9 +7,9 @@
 // common scenario (server, offline, ...), then the newest.
 //
 // A stand-in is not evidence: it is the rate of another row, scaled in proportion to memory
-// bandwidth and inversely to the model's active parameters, and limited to what the datasheet's
-// peak allows (model/evidence/roofline.h). The row is of the same model on one of the accelerators,
-// else on any, else of the model nearest in active parameters.
+// bandwidth and inversely to the parameters that the model multiplies per token, and limited to what
+// the datasheet's peak allows (model/evidence/roofline.h). The row is of the same model on one of
+// the accelerators, else on any, else of the model nearest in these parameters.
 #ifndef PERTOKEN_MODEL_DRAFT_WORKLOAD_H
 #define PERTOKEN_MODEL_DRAFT_WORKLOAD_H
 

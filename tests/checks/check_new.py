@@ -155,7 +155,7 @@ def test_doubt(folder):
 
 
 def test_stand_in(folder):
-    """By its own text: a row's rate, times the ratio of bandwidths, times that of active parameters."""
+    """By its own text: a row's rate, times the ratio of bandwidths, times that of parameters in a token's products."""
     accelerators, models, rows = table('accelerators'), table('models'), table('throughput')
     checked = 0
     for one, other, model in PAIRS:
@@ -166,7 +166,8 @@ def test_stand_in(folder):
             rate = float(rows[row]['tokens_per_s_per_gpu'])
             faster = (float(accelerators[option]['memory_bw_tbs']) /
                       float(accelerators[rows[row]['accelerator']]['memory_bw_tbs']))
-            smaller = (float(models[rows[row]['model']]['active_params_b']) / float(models[of_model]['active_params_b']))
+            smaller = (float(models[rows[row]['model']]['matmul_active_params_b']) /
+                       float(models[of_model]['matmul_active_params_b']))
             written = next(float(keys['throughput'].split()[0]) for name, keys in sections(path).items()
                            if keys.get('accelerator') == option)
             expect(0.989 < written / (rate * faster * smaller) <= 1.0000001, f'{option} {of_model}: {written}')
