@@ -12,6 +12,7 @@
 #include "model/draft/template.h"
 #include "model/draft/workload.h"
 #include "model/evidence/naming.h"
+#include "model/evidence/workload.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -219,6 +220,9 @@ static void add_workload(struct drafting *drafting) {
   if (*workload->activations)
     draft_line_add(lines, section, "activations", workload->activations, NULL);
   draft_line_add(lines, section, "scenario", workload->scenario, NULL);
+  if (*workload->batch)
+    draft_line_add(lines, section, "batch", workload->batch,
+                   "Requests at once; runs at other batches are not comparable.");
   drafting_add_template(drafting, section, "workload");
   if (workload->input_tokens > 0)
     for (size_t i = 0; i < section->count; i++)
@@ -303,11 +307,37 @@ static const char opening[] =
     "Drafted by pertoken new from the catalogue's evidence. Every line may be changed; "
     "docs/scenario-file.md explains the keys.";
 
+// How two published runs differ, if they may only be compared with --mixed; else NULL.
+static const char *difference(const struct drafting *drafting) {
+  const struct draft_throughput *first = NULL;
+  for (size_t i = 0; i < drafting->request->accelerator_count; i++) {
+    const struct draft_throughput *its = &drafting->throughputs[i];
+    const char *found = first && its->is_published
+                            ? workload_difference(&first->evidence.workload,
+                                                  &its->evidence.workload, drafting->arena)
+                            : NULL;
+    if (found)
+      return found;
+    if (!first && its->is_published)
+      first = its;
+  }
+  return NULL;
+}
+
+static const char *head_of_file(const struct drafting *drafting) {
+  const char *unlike = difference(drafting);
+  return unlike ? arena_printf(drafting->arena,
+                               "%s Published runs differ in %s: every command on this file needs "
+                               "--mixed, which marks its result.",
+                               opening, unlike)
+                : opening;
+}
+
 // Mentions stand-ins in the title, which every face shows, unless the user wrote it.
 static void say_stand_ins(struct drafting *drafting) {
-  drafting->lines.comment =
-      arena_printf(drafting->arena,
-                   "%s A line below MISSING holds a stand-in for an unpublished figure.", opening);
+  drafting->lines.comment = arena_printf(
+      drafting->arena, "%s A line below MISSING holds a stand-in for an unpublished figure.",
+      drafting->lines.comment);
   struct draft_line *line = &drafting->lines.sections[0].lines[0];
   if (!strcmp(line->value, title(drafting)))
     line->value =
@@ -327,7 +357,7 @@ int draft_make(const struct draft_request *request, struct catalog *catalog, str
   name_options(&drafting);
   if (look_up(&drafting))
     return -1;
-  drafting.lines.comment = opening;
+  drafting.lines.comment = head_of_file(&drafting);
   add_scenario(&drafting);
   add_workload(&drafting);
   add_common(&drafting);

@@ -30,16 +30,20 @@ static const char *price_comment(const struct drafting *drafting, const char *ac
 }
 
 static const char *throughput_comment(const struct drafting *drafting, size_t i) {
-  const struct evidence *evidence = &drafting->throughputs[i].evidence;
-  return arena_printf(drafting->arena,
-                      "Throughput: %.6g token/s per accelerator, %s, %s, %s, chosen by rule from "
-                      "%zu row%s that fit%s; "
-                      "evidence = %s pins it.%s%s",
-                      evidence->tokens_per_s, evidence->id, evidence->date,
-                      grade_name(evidence->grade), evidence->candidates.rows,
-                      evidence->candidates.rows == 1 ? "" : "s",
-                      evidence->candidates.rows == 1 ? "s" : "", evidence->id,
-                      *evidence->doubt ? " Doubtful: " : "", evidence->doubt);
+  const struct draft_throughput *throughput = &drafting->throughputs[i];
+  const struct evidence *evidence = &throughput->evidence;
+  const size_t rows = evidence->candidates.rows;
+  const char *chosen =
+      throughput->is_named
+          ? "at the workload's batch; it is named, as its requests' lengths are not exactly those "
+            "of the workload"
+          : arena_printf(drafting->arena,
+                         "chosen by rule from %zu row%s that fit%s; evidence = %s pins it", rows,
+                         rows == 1 ? "" : "s", rows == 1 ? "s" : "", evidence->id);
+  return arena_printf(
+      drafting->arena, "Throughput: %.6g token/s per accelerator, %s, %s, %s, %s.%s%s",
+      evidence->tokens_per_s, evidence->id, evidence->date, grade_name(evidence->grade), chosen,
+      *evidence->doubt ? " Doubtful: " : "", evidence->doubt);
 }
 
 static void add_throughput(struct drafting *drafting, struct draft_section *section, size_t i) {
@@ -179,6 +183,8 @@ void draft_option_add(struct drafting *drafting, size_t i) {
       drafting->throughputs[i].is_published
           ? arena_printf(drafting->arena, "%s\n%s", name, throughput_comment(drafting, i))
           : name);
+  if (drafting->throughputs[i].is_named)
+    draft_line_add(lines, section, "evidence", drafting->throughputs[i].evidence.id, NULL);
   add_throughput(drafting, section, i);
   add_price(drafting, section, i);
   if (drafting->request->question == DRAFT_PROPOSALS)

@@ -20,11 +20,14 @@ struct search {
 
 // How good a form is; earlier members have priority.
 struct merit {
+  struct draft_workload form;
   size_t published; // accelerators with evidence
+  bool is_comparable;
   bool is_native;
   enum grade grade; // the weakest of the evidence
   size_t rank;      // of the scenario: 0 is the most common
   struct date date; // the oldest of the evidence
+  double log_rate;  // the sum over the evidence
 };
 
 // ---- forms
@@ -52,7 +55,8 @@ static struct draft_workload form_of(const struct search *search, size_t row) {
   struct draft_workload form = {.model = cell(search, row, "model"),
                                 .precision = cell(search, row, "precision"),
                                 .scenario = cell(search, row, "scenario"),
-                                .activations = cell(search, row, "activations")};
+                                .activations = cell(search, row, "activations"),
+                                .batch = ""};
   if (catalog_grade(table, row) != GRADE_BENCHMARK) {
     table_number(table, row, "isl", &form.input_tokens);
     table_number(table, row, "osl", &form.output_tokens);
@@ -60,14 +64,52 @@ static struct draft_workload form_of(const struct search *search, size_t row) {
   return form;
 }
 
-static bool is_same_form(const struct draft_workload *a, const struct draft_workload *b) {
+// The same form with the row's batch, "" if that is not a number.
+static struct draft_workload form_at_batch(const struct search *search, size_t row) {
+  struct draft_workload form = form_of(search, row);
+  const char *batch = cell(search, row, "batch_or_concurrency");
+  form.batch = batch[strspn(batch, "0123456789")] ? "" : batch;
+  return form;
+}
+
+static bool is_like_length(double a, double b) {
+  return (a > 0) == (b > 0) && !workload_lengths_differ(a, b);
+}
+
+// But for the batch, and lengths that count as equal.
+static bool is_near_form(const struct draft_workload *a, const struct draft_workload *b) {
   return !strcmp(a->precision, b->precision) && !strcmp(a->scenario, b->scenario) &&
-         !strcmp(a->activations, b->activations) && a->input_tokens == b->input_tokens &&
+         !strcmp(a->activations, b->activations) &&
+         is_like_length(a->input_tokens, b->input_tokens) &&
+         is_like_length(a->output_tokens, b->output_tokens);
+}
+
+static bool is_same_form(const struct draft_workload *a, const struct draft_workload *b) {
+  return is_near_form(a, b) && !strcmp(a->batch, b->batch) && a->input_tokens == b->input_tokens &&
          a->output_tokens == b->output_tokens;
 }
 
+// The row at the form's batch whose output is nearest in length; -1: none.
+static long row_at_batch(const struct search *search, const struct draft_workload *form,
+                         const char *accelerator) {
+  long nearest = -1;
+  double best = INFINITY;
+  for (size_t row = 0; row < search->tables->throughputs->rows; row++) {
+    if (!is_usable(search, row, form->model) || *cell(search, row, "power_limit_w") ||
+        strcmp(cell(search, row, "accelerator"), accelerator) != 0)
+      continue;
+    const struct draft_workload its = form_at_batch(search, row);
+    const double distance = fabs(its.output_tokens - form->output_tokens);
+    if (!is_near_form(&its, form) || strcmp(its.batch, form->batch) != 0 || !(distance < best))
+      continue;
+    nearest = (long)row;
+    best = distance;
+  }
+  return nearest;
+}
+
 static const char *choose(const struct search *search, const struct draft_workload *form,
-                          size_t accelerator, struct evidence *evidence) {
+                          size_t accelerator, struct evidence *evidence, bool *is_named) {
   const struct draft_tables *tables = search->tables;
   const long model = catalog_find(tables->models, form->model);
   struct workload workload = {
@@ -80,15 +122,21 @@ static const char *choose(const struct search *search, const struct draft_worklo
   workload.values[WORKLOAD_ACTIVATIONS] = form->activations;
   workload.values[WORKLOAD_SCENARIO] = form->scenario;
   workload.values[WORKLOAD_TOKENS] = "output";
-  const struct evidence_request request = {.throughputs = tables->throughputs,
-                                           .accelerator =
-                                               table_cell(tables->accelerators, accelerator, "id"),
-                                           .vendor = "",
-                                           .workload = &workload,
-                                           .input_tokens = form->input_tokens,
-                                           .output_tokens = form->output_tokens,
-                                           .wanted = ""};
-  return evidence_choose(&request, evidence, search->arena);
+  workload.values[WORKLOAD_BATCH] = form->batch;
+  struct evidence_request request = {.throughputs = tables->throughputs,
+                                     .accelerator =
+                                         table_cell(tables->accelerators, accelerator, "id"),
+                                     .vendor = "",
+                                     .workload = &workload,
+                                     .input_tokens = form->input_tokens,
+                                     .output_tokens = form->output_tokens,
+                                     .wanted = ""};
+  const char *why = evidence_choose(&request, evidence, search->arena);
+  const long row = why && *form->batch ? row_at_batch(search, form, request.accelerator) : -1;
+  *is_named = row >= 0;
+  if (*is_named)
+    request.wanted = cell(search, (size_t)row, "id");
+  return *is_named ? evidence_choose(&request, evidence, search->arena) : why;
 }
 
 // ---- which is best
@@ -111,18 +159,25 @@ static size_t rank_of(const char *scenario) {
 }
 
 static struct merit merit_of(const struct search *search, const struct draft_workload *form) {
-  struct merit merit = {.is_native = true, .rank = rank_of(form->scenario)};
+  struct evidence first;
+  struct merit merit = {
+      .form = *form, .is_comparable = true, .is_native = true, .rank = rank_of(form->scenario)};
   for (size_t i = 0; i < search->computing_count; i++)
     merit.is_native &= computes_in(search, search->computing[i], form->precision);
   for (size_t i = 0; i < search->count; i++) {
     struct evidence evidence;
     struct date date = {0};
-    if (choose(search, form, search->accelerators[i], &evidence))
+    bool is_named;
+    if (choose(search, form, search->accelerators[i], &evidence, &is_named))
       continue;
     catalog_date(evidence.table, evidence.row, &date);
+    if (!merit.published)
+      first = evidence;
     if (!merit.published || date_compare(date, merit.date) < 0)
       merit.date = date;
+    merit.is_comparable &= !workload_difference(&first.workload, &evidence.workload, search->arena);
     merit.grade = grade_weaker(merit.grade, evidence.grade);
+    merit.log_rate += log(evidence.tokens_per_s);
     merit.published++;
   }
   return merit;
@@ -131,13 +186,16 @@ static struct merit merit_of(const struct search *search, const struct draft_wor
 static bool is_better(const struct merit *a, const struct merit *b) {
   if (a->published != b->published)
     return a->published > b->published;
+  if (a->is_comparable != b->is_comparable)
+    return a->is_comparable;
   if (a->is_native != b->is_native)
     return a->is_native;
   if (a->grade != b->grade)
     return a->grade < b->grade;
   if (a->rank != b->rank)
     return a->rank < b->rank;
-  return date_compare(a->date, b->date) > 0;
+  const int later = date_compare(a->date, b->date);
+  return later ? later > 0 : is_near_form(&a->form, &b->form) && a->log_rate > b->log_rate;
 }
 
 static bool is_known(const struct draft_workload *forms, size_t count,
@@ -148,6 +206,14 @@ static bool is_known(const struct draft_workload *forms, size_t count,
   return false;
 }
 
+static void add_form(struct draft_workload **forms, size_t *count,
+                     const struct draft_workload *form, struct arena *arena) {
+  if (is_known(*forms, *count, form))
+    return;
+  *forms = arena_room(arena, *forms, *count, sizeof **forms);
+  (*forms)[(*count)++] = *form;
+}
+
 // False if no form of the model has evidence for any of the accelerators.
 static bool find_form(const struct search *search, const char *model, struct draft_workload *best) {
   struct draft_workload *forms = NULL;
@@ -156,17 +222,16 @@ static bool find_form(const struct search *search, const char *model, struct dra
   for (size_t row = 0; row < search->tables->throughputs->rows; row++) {
     if (!is_usable(search, row, model))
       continue;
-    const struct draft_workload form = form_of(search, row);
-    if (is_known(forms, count, &form))
-      continue;
-    forms = arena_room(search->arena, forms, count, sizeof *forms);
-    forms[count++] = form;
-    const struct merit merit = merit_of(search, &form);
-    if (!merit.published || (most.published && !is_better(&merit, &most)))
-      continue;
-    most = merit;
-    *best = form;
+    const struct draft_workload open = form_of(search, row), at_batch = form_at_batch(search, row);
+    add_form(&forms, &count, &open, search->arena);
+    add_form(&forms, &count, &at_batch, search->arena);
   }
+  for (size_t i = 0; i < count; i++) {
+    const struct merit merit = merit_of(search, &forms[i]);
+    if (merit.published && (!most.published || is_better(&merit, &most)))
+      most = merit;
+  }
+  *best = most.form;
   return most.published > 0;
 }
 
@@ -181,9 +246,11 @@ static void find_nearest(const struct search *search, const struct draft_workloa
   bool found = false;
   for (size_t i = 0; i < search->count; i++) {
     struct evidence evidence;
+    bool is_named;
     const double its = number(accelerators, search->accelerators[i], "memory_bw_tbs");
     const double distance = fabs(log(its / bandwidth));
-    if (choose(search, form, search->accelerators[i], &evidence) || (found && !(distance < best)))
+    if (choose(search, form, search->accelerators[i], &evidence, &is_named) ||
+        (found && !(distance < best)))
       continue;
     *nearest = evidence;
     best = isnan(distance) ? INFINITY : distance;
@@ -191,11 +258,12 @@ static void find_nearest(const struct search *search, const struct draft_workloa
   }
 }
 
-static double active_of(const struct search *search, size_t model) {
-  return number(search->tables->models, model, "active_params_b");
+// Those of a token's products: an embedding is looked up, and neither read whole nor multiplied.
+static double multiplied_of(const struct search *search, size_t model) {
+  return number(search->tables->models, model, "matmul_active_params_b");
 }
 
-// The model with evidence whose active parameters are nearest: the model itself, if it has any.
+// The model with evidence that multiplies nearly as many: the model itself, if it has any.
 static bool find_like_model(const struct search *search, size_t model,
                             struct draft_workload *form) {
   const struct table *models = search->tables->models;
@@ -203,7 +271,8 @@ static bool find_like_model(const struct search *search, size_t model,
   for (size_t other = 0; other < models->rows; other++) {
     struct draft_workload its;
     const double distance =
-        other == model ? -1 : fabs(log(active_of(search, other) / active_of(search, model)));
+        other == model ? -1
+                       : fabs(log(multiplied_of(search, other) / multiplied_of(search, model)));
     if (distance < best && find_form(search, table_cell(models, other, "id"), &its)) {
       best = distance;
       *form = its;
@@ -246,8 +315,8 @@ static void scale(const struct search *search, size_t model, size_t accelerator,
       ratio(number(tables->accelerators, accelerator, "memory_bw_tbs"),
             number(tables->accelerators, (size_t)catalog_find(tables->accelerators, of),
                    "memory_bw_tbs"));
-  const double smaller = ratio(active_of(search, (size_t)catalog_find(tables->models, other)),
-                               active_of(search, model));
+  const double smaller = ratio(multiplied_of(search, (size_t)catalog_find(tables->models, other)),
+                               multiplied_of(search, model));
   const double peak = peak_of(search, workload, model, accelerator);
   const double scaled = from->tokens_per_s * faster * smaller;
   out->stand_in = rounded_down(fmin(scaled, peak));
@@ -258,7 +327,7 @@ static void scale(const struct search *search, size_t model, size_t accelerator,
                    from->id, other, of, from->tokens_per_s, faster);
   if (smaller != 1)
     out->how =
-        arena_printf(search->arena, "%s, times %.3g by active parameters", out->how, smaller);
+        arena_printf(search->arena, "%s, times %.3g by parameters per token", out->how, smaller);
   if (scaled > peak)
     out->how =
         arena_printf(search->arena, "%s, at most what the datasheet's peak allows", out->how);
@@ -287,8 +356,8 @@ int draft_workload_find(const struct draft_tables *tables, size_t model, const s
   workload->model = id;
   for (size_t i = 0; i < count; i++) {
     out[i] = (struct draft_throughput){0};
-    out[i].is_published =
-        !strcmp(form.model, id) && !choose(&among, &form, accelerators[i], &out[i].evidence);
+    out[i].is_published = !strcmp(form.model, id) && !choose(&among, &form, accelerators[i],
+                                                             &out[i].evidence, &out[i].is_named);
     if (out[i].is_published)
       continue;
     find_nearest(&search, &form, accelerators[i], &out[i].evidence);

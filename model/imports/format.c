@@ -3,6 +3,7 @@
 #include "base/texts.h"
 #include "model/imports/document.h"
 #include "model/imports/readers.h"
+#include "model/imports/repeats.h"
 #include "model/telemetry/power_read.h"
 
 #include <math.h>
@@ -27,7 +28,12 @@ static const struct format formats[] = {
     {.tool = "vLLM bench serve",
      .keys = {"output_throughput", "total_output_tokens", "total_token_throughput", "completed"},
      .read = read_vllm,
+     .run_number = "run_number",
      .is_whole_run = true},
+    {.tool = "vLLM bench sweep's table",
+     .begins = ",date,",
+     .refused = "its rows may be of servers with unlike settings: import the files summary.json of "
+                "one server's loads, in the folders next to it"},
     {.tool = "vLLM bench throughput",
      .keys = {"elapsed_time", "num_requests", "tokens_per_second"},
      .refused = "its tokens per second include input tokens, in an unstated number; 'vllm bench "
@@ -188,9 +194,17 @@ static int read_part(struct reading *reading, const struct format *format,
   return format->read(reading);
 }
 
+static bool is_of_repeats(const struct document *document, const struct format *format) {
+  for (size_t i = 0; i < document->count; i++)
+    if (!format->run_number || !json_below(document->parts[i].json, format->run_number))
+      return false;
+  return true;
+}
+
 static int read_parts(struct reading *reading, const struct format *format,
                       struct imported_list *all) {
   const struct document *document = reading->document;
+  const size_t first = all->count;
   size_t rungs = 0;
   if (!document->count)
     return read_part(reading, format, all);
@@ -201,6 +215,8 @@ static int read_parts(struct reading *reading, const struct format *format,
     rungs += reading->imported->count;
   }
   reading->part = NULL;
+  if (is_of_repeats(document, format))
+    repeats_settle(all, first, reading->arena);
   return rungs || format->is_beside ? 0
                                     : reading_error(reading, "%s without a result", format->tool);
 }

@@ -21,9 +21,10 @@ struct format {
   // Reads one value of the file. NULL: refused as a whole, for this reason:
   int (*read)(struct reading *reading);
   const char *refused;
-  bool is_benchmark; // audited once published
-  bool is_beside;    // describes the machine or the window of another file's rates
-  bool is_whole_run; // its rates are means that include ramp-up and drain
+  const char *run_number; // a key of each result in a file of repeated runs; NULL: in no such file
+  bool is_benchmark;      // audited once published
+  bool is_beside;         // describes the machine or the window of another file's rates
+  bool is_whole_run;      // its rates are means that include ramp-up and drain
 };
 
 // Reads a file according to its format, and appends its values to *all. Errors: those of the

@@ -292,16 +292,58 @@ static double count_errors(const json_t *errors) {
   return count;
 }
 
+static void settle_unanswered(const struct reading *reading, struct serving_rung *rung,
+                              double prompts) {
+  const double missing = prompts - rung->completed - (isnan(rung->failed) ? 0 : rung->failed);
+  if (missing > 0 && isnan(rung->failed))
+    rung->refused = arena_printf(reading->arena,
+                                 "%.0f of %.0f prompts have no answer, and the file does not say "
+                                 "whether they failed or the data set had fewer",
+                                 missing, prompts);
+  else if (missing > 0)
+    texts_add(&reading->imported->remarks, reading->arena,
+              "its data set had %.0f of the %.0f prompts asked for", prompts - missing, prompts);
+  else if (!isnan(missing) && isnan(rung->failed))
+    rung->failed = 0;
+}
+
 void rung_set_failed(const struct reading *reading, struct serving_rung *rung,
                      const json_t *value) {
   const size_t listed = json_array_size(json_below(value, "input_lens"));
   const double counts[] = {number_below(reading, value, "failed"),
                            count_errors(json_below(value, "errors")),
-                           number_below(reading, value, "num_prompts") - rung->completed,
                            listed ? (double)listed - rung->completed : NAN};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
     if (!isnan(counts[i]))
       rung->failed = fmax(rung->failed, fmax(0, counts[i]));
+  settle_unanswered(reading, rung, number_below(reading, value, "num_prompts"));
+}
+
+// ---- energy
+
+// As much as the requests to a server before and after the run may take, which may be queued there.
+static bool is_window_of(const struct serving_rung *rung, double seconds) {
+  return fabs(seconds - rung->window_s) <= 1 + 0.02 * rung->window_s;
+}
+
+void rung_set_energy(const struct reading *reading, struct serving_rung *rung, double seconds) {
+  const double energy_j = number_below(reading, reading->part->json, "energy/total_energy_j");
+  struct serving_power *power = &rung->power;
+  if (!(energy_j > 0))
+    return;
+  if (!is_window_of(rung, seconds)) {
+    power->source = arena_printf(reading->arena,
+                                 "none: the energy is over %.6g s, but the rates are over %.6g s",
+                                 seconds, rung->window_s);
+    return;
+  }
+  power->source = "TensorRT-LLM, the GPUs' energy over the run";
+  power->remark = "GPUs of other hosts are taken to draw as much as those of the first";
+  power->covers = COVERS_ACCELERATORS;
+  power->devices = reading->imported->accelerators > 0 ? reading->imported->accelerators : 0;
+  power->energy_j = energy_j;
+  power->window_s = seconds;
+  power->load_power_w = energy_j / seconds;
 }
 
 // ---- loads

@@ -116,8 +116,15 @@ void rung_set_load(struct reading *reading, struct serving_rung *rung, const jso
 
 // The failed requests as stated by vLLM's client and its derivatives, once `completed` is set:
 // their number, the requests with an error, or those without an answer, whichever are most. Some
-// clients state none of them, or only with details.
+// clients state none of them, or only with details. Fewer requests than prompts that were asked for
+// are then those of a short data set, which a remark says; if it is not known which of them failed,
+// the rung is refused.
 void rung_set_failed(const struct reading *reading, struct serving_rung *rung, const json_t *value);
+
+// The watts from the energy that TensorRT-LLM's tools write: the difference, over `seconds`, of the
+// counters of the GPUs of a host, times the number of such hosts. Without energy there are none;
+// nor are there if `seconds` are not those of the rates.
+void rung_set_energy(const struct reading *reading, struct serving_rung *rung, double seconds);
 
 // Totals of a file in addition to its rates; NAN if missing.
 struct rung_totals {

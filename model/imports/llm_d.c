@@ -248,6 +248,22 @@ static bool has_media(const struct reading *reading, const json_t *successes) {
   return false;
 }
 
+// Two counts of the output: a tokenizer's at the client, and since June 2026 the server's own.
+// The client's configuration decides of which its rates and its TPOT are.
+static void read_output(const struct reading *reading, const json_t *successes,
+                        struct serving_rung *rung) {
+  const double client = number_below(reading, successes, "output_len/mean"),
+               server = number_below(reading, successes, "output_tokens/mean");
+  const double rated = rung->output_tokens_per_s * rung->window_s / rung->completed;
+  const bool is_of_server = isnan(client) || fabs(rated - server) < fabs(rated - client);
+  rung->output_tokens = is_of_server ? server : client;
+  if (fabs(client - server) > 0.01 * fmax(client, server))
+    texts_add(&reading->imported->remarks, reading->arena,
+              "output tokens are the %s's count, %.6g a request; the %s's is %.6g",
+              is_of_server ? "server" : "client", rung->output_tokens,
+              is_of_server ? "client" : "server", is_of_server ? client : server);
+}
+
 int read_inference_perf(struct reading *reading) {
   const json_t *json = reading->part->json, *successes = json_below(json, "successes");
   struct serving_rung rung = serving_rung_unknown;
@@ -257,8 +273,8 @@ int read_inference_perf(struct reading *reading) {
   rung.input_tokens = number_below(reading, successes, "prompt_len/mean");
   if (isnan(rung.input_tokens)) // as it is called since August 2026
     rung.input_tokens = number_below(reading, successes, "prompt_tokens/mean");
-  rung.output_tokens = number_below(reading, successes, "output_len/mean");
   rung.output_tokens_per_s = number_below(reading, successes, "throughput/output_tokens_per_sec");
+  read_output(reading, successes, &rung);
   rung.cached_share = number_below(reading, successes, "prompt_tokens/cached") /
                       number_below(reading, successes, "prompt_tokens/total");
   const json_t *latency = json_below(successes, "latency");

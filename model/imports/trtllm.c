@@ -45,19 +45,6 @@ static void say_engine(const struct reading *reading) {
   imported->speculation = text_below(reading, reading->part->json, "decoding_stats/mode");
 }
 
-// average_gpu_power is that of all GPUs together: the energy divided by the run's time.
-static void read_energy(const struct reading *reading, struct serving_rung *rung) {
-  const double energy_j = number_below(reading, reading->part->json, "energy/total_energy_j");
-  if (!(energy_j > 0) || !(rung->window_s > 0))
-    return;
-  rung->power.source = "trtllm-bench, the GPUs' energy over the run";
-  rung->power.covers = COVERS_ACCELERATORS;
-  rung->power.devices = reading->imported->accelerators > 0 ? reading->imported->accelerators : 0;
-  rung->power.energy_j = energy_j;
-  rung->power.window_s = rung->window_s;
-  rung->power.load_power_w = energy_j / rung->window_s;
-}
-
 int read_trtllm(struct reading *reading) {
   const json_t *performance = json_below(reading->part->json, "performance"),
                *requests = json_below(reading->part->json, "request_info"),
@@ -78,7 +65,7 @@ int read_trtllm(struct reading *reading) {
   say_engine(reading);
   if (say_accelerators(reading, rung.output_tokens_per_s))
     return -1;
-  read_energy(reading, &rung);
+  rung_set_energy(reading, &rung, rung.window_s); // average_gpu_power is that of all GPUs, too
   texts_add(&reading->imported->unsaid, reading->arena, "the concurrency that was set");
   return rung_add(reading, &rung, &totals);
 }

@@ -55,6 +55,14 @@ static double goodput(const struct reading *reading) {
   return isnan(value) ? number_below(reading, reading->part->json, "request_goodput:") : value;
 }
 
+// TensorRT-LLM's client asks its server for the energy so far, before the run and after it.
+static void read_energy(const struct reading *reading, struct serving_rung *rung) {
+  const json_t *energy = json_below(reading->part->json, "energy");
+  const double total_j = number_below(reading, energy, "total_energy_j"),
+               power_w = number_below(reading, energy, "total_gpu_power_w");
+  rung_set_energy(reading, rung, total_j / power_w);
+}
+
 static void say_run(struct reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
@@ -86,6 +94,7 @@ int read_vllm(struct reading *reading) {
   rung.accepted_length = number_below(reading, json, "spec_decode_acceptance_length");
   if (isnan(rung.accepted_length)) // as TensorRT-LLM's client calls it
     rung.accepted_length = number_below(reading, json, "avg_decoded_tokens_per_iter/mean");
+  read_energy(reading, &rung);
   say_run(reading);
   keep_metadata(reading);
   if (!(rung.failed > 0) && (check_sum(reading, "input_lens", totals.input_tokens) ||

@@ -1,11 +1,12 @@
 // AMD accelerators by AMD SMI (rocm.docs.amd.com/projects/amdsmi, C library; amdsmi.h of ROCm 5.7
 // to 10.0). Only calls whose arguments did not change between these versions are used: scalars, and
 // gpu_metrics, which only grew at its end until version 27 moved its members. From a version that
-// may have moved them again, it is not read.
+// may have moved them again, it is not read: the kernel's sensors state what they have of it.
 #include "base/arena.h"
 #include "probe/meters/address.h"
 #include "probe/meters/amd.h"
 #include "probe/meters/gpu_metrics.h"
+#include "probe/meters/hwmon.h"
 #include "probe/meters/kinds.h"
 #include "probe/meters/library.h"
 #include "probe/meters/meter.h"
@@ -180,6 +181,15 @@ static int look_at_metrics(const struct library *library, processor processor,
   return status;
 }
 
+static void look_at_sensors(const struct amd *amd, size_t index, struct amd_look *look) {
+  struct arena paths = {0};
+  const struct meter_address *address = &amd->addresses[amd_first_partition(amd, index)];
+  const char *sensors = hwmon_sensors(amd->roots, address, &paths);
+  if (sensors)
+    hwmon_look(sensors, look);
+  arena_free(&paths);
+}
+
 static int smi_look(struct amd *amd, size_t index, struct amd_look *look) {
   const struct library *library = amd->own;
   float resolution_uj = 0;
@@ -188,6 +198,8 @@ static int smi_look(struct amd *amd, size_t index, struct amd_look *look) {
   if (energy == AMDSMI_DONE)
     gpu_metrics_counter(counter, resolution_uj, look);
   const int metrics = look_at_metrics(library, library->list[index], look);
+  if (look->has_counter && library->version > LAST_KNOWN)
+    look_at_sensors(amd, index, look);
   if (look->has_counter || metrics == AMDSMI_DONE)
     return 0;
   refuse(amd, energy == AMDSMI_DONE ? metrics : energy);

@@ -45,11 +45,6 @@ const char *hwmon_text(const struct amd *amd, size_t index, const char *file) {
   return text ? text : "";
 }
 
-static double sensor(const struct amd *amd, size_t index, const char *file) {
-  const struct sensors *sensors = amd->own;
-  return small_file_number(sensors->directory[index], file, amd->arena);
-}
-
 static enum meter_status sysfs_open(struct amd *amd, const struct meter_roots *roots) {
   size_t count;
   struct sensors *sensors = arena_alloc(amd->arena, sizeof *sensors);
@@ -74,35 +69,40 @@ static enum meter_status sysfs_open(struct amd *amd, const struct meter_roots *r
 }
 
 // The sensor with that label: "junction", "mem". NAN without one.
-static double temperature(const struct amd *amd, size_t index, const char *label) {
-  const struct sensors *sensors = amd->own;
+static double temperature(const char *sensors, const char *label, struct arena *arena) {
   for (int i = 1; i <= 8; i++) {
-    const char *found = small_file_text(sensors->directory[index],
-                                        arena_printf(amd->arena, "temp%d_label", i), amd->arena);
+    const char *found = small_file_text(sensors, arena_printf(arena, "temp%d_label", i), arena);
     if (found && !strcmp(found, label))
-      return 1e-3 * sensor(amd, index, arena_printf(amd->arena, "temp%d_input", i));
+      return 1e-3 * small_file_number(sensors, arena_printf(arena, "temp%d_input", i), arena);
   }
   return NAN;
 }
 
 // power1_input is momentary, if the kernel has it; older devices report power1_average.
+void hwmon_look(const char *sensors, struct amd_look *look) {
+  struct arena paths = {0};
+  look->watts = 1e-6 * small_file_number(sensors, "power1_input", &paths);
+  look->is_momentary = !isnan(look->watts);
+  if (!look->is_momentary)
+    look->watts = 1e-6 * small_file_number(sensors, "power1_average", &paths);
+  look->core_clock_hz = small_file_number(sensors, "freq1_input", &paths);
+  look->memory_clock_hz = small_file_number(sensors, "freq2_input", &paths);
+  look->core_temperature_c = temperature(sensors, "junction", &paths);
+  look->memory_temperature_c = temperature(sensors, "mem", &paths);
+  arena_free(&paths);
+}
+
 static int sysfs_look(struct amd *amd, size_t index, struct amd_look *look) {
-  const double energy_uj = sensor(amd, index, "energy1_input");
+  const struct sensors *sensors = amd->own;
+  const char *directory = sensors->directory[index];
+  const double energy_uj = small_file_number(directory, "energy1_input", amd->arena);
   look->has_counter = !isnan(energy_uj);
   look->counter = look->has_counter ? (uint64_t)energy_uj : 0;
   look->resolution_j = 1e-6;
-  look->watts = 1e-6 * sensor(amd, index, "power1_input");
-  look->is_momentary = !isnan(look->watts);
-  if (!look->is_momentary)
-    look->watts = 1e-6 * sensor(amd, index, "power1_average");
-  look->core_clock_hz = sensor(amd, index, "freq1_input");
-  look->memory_clock_hz = sensor(amd, index, "freq2_input");
-  look->core_temperature_c = temperature(amd, index, "junction");
-  look->memory_temperature_c = temperature(amd, index, "mem");
+  hwmon_look(directory, look);
   if (look->has_counter || !isnan(look->watts))
     return 0;
-  amd->why = arena_printf(amd->arena, "amdgpu-hwmon: no power in %s",
-                          ((const struct sensors *)amd->own)->directory[index]);
+  amd->why = arena_printf(amd->arena, "amdgpu-hwmon: no power in %s", directory);
   return -1;
 }
 

@@ -16,4 +16,7 @@ const char *hwmon_text(const struct amd *amd, size_t index, const char *file);
 const char *hwmon_sensors(const struct meter_roots *roots, const struct meter_address *address,
                           struct arena *arena);
 
+// Watts, clocks and temperatures by the sensors in that directory; the rest stays as it is.
+void hwmon_look(const char *sensors, struct amd_look *look);
+
 #endif

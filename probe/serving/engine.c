@@ -13,16 +13,18 @@ static const struct place nowhere = {0};
 
 enum { LISTED = 10 }; // names in a message
 
+enum { STATE_PATHS = 2 };
+
 // Recognized by the owner of a served model, or by the header "Server".
 static const struct {
   const char *owner, *name;
-  const char *state_path; // where it reports its version
+  const char *state_paths[STATE_PATHS]; // where it reports its version; the second in older ones
 } engines[] = {
-    {"vllm", "vLLM", "/version"},
-    {"sglang", "SGLang", "/get_server_info"},
-    {"llamacpp", "llama.cpp", "/props"},
-    {"llama.cpp", "llama.cpp", "/props"},
-    {"tensorrt_llm", "TensorRT-LLM", "/version"},
+    {"vllm", "vLLM", {"/version"}},
+    {"sglang", "SGLang", {"/server_info", "/get_server_info"}},
+    {"llamacpp", "llama.cpp", {"/props"}},
+    {"llama.cpp", "llama.cpp", {"/props"}},
+    {"tensorrt_llm", "TensorRT-LLM", {"/version"}},
 };
 
 enum { ENGINES = sizeof engines / sizeof engines[0] };
@@ -33,11 +35,12 @@ static void name_engine(struct engine *engine, const char *owner) {
       engine->name = engines[i].name;
 }
 
-static const char *state_path_of(const struct engine *engine) {
+static const char *const *state_paths_of(const struct engine *engine) {
+  static const char *const usual[STATE_PATHS] = {"/version"};
   for (size_t i = 0; i < ENGINES; i++)
     if (!strcmp(engine->name, engines[i].name))
-      return engines[i].state_path;
-  return "/version";
+      return engines[i].state_paths;
+  return usual;
 }
 
 // ---- what answers say
@@ -78,6 +81,18 @@ void engine_read_models(struct engine *engine, const char *text, size_t size, st
   json_decref(root);
 }
 
+// SGLang's setting for all of its replicas, or, where none was set, what each of them chose.
+static long places_of_sglang(const json_t *root) {
+  const json_t *states = json_object_get(root, "internal_states");
+  const json_t *replica;
+  size_t i;
+  long places = 0;
+  json_array_foreach(states, i, replica) {
+    places += whole_number(replica, "effective_max_running_requests_per_dp");
+  }
+  return places ? places : whole_number(root, "max_running_requests");
+}
+
 void engine_read_state(struct engine *engine, const char *text, size_t size, struct arena *arena) {
   json_t *root = json_loadb(text, size, 0, NULL);
   const char *version = text_in(root, "version", arena);
@@ -85,7 +100,7 @@ void engine_read_state(struct engine *engine, const char *text, size_t size, str
   const long places = whole_number(root, "total_slots");
   if (version || build)
     engine->version = version ? version : build;
-  engine->places = places ? places : whole_number(root, "max_running_requests");
+  engine->places = places ? places : places_of_sglang(root);
   json_decref(root);
 }
 
@@ -113,6 +128,17 @@ static int check_models(const struct server *server, const struct engine *engine
   return -1;
 }
 
+static void ask_state(const struct server *server, struct engine *engine, struct arena *arena) {
+  const char *const *paths = state_paths_of(engine);
+  for (size_t i = 0; i < STATE_PATHS && paths[i]; i++) {
+    const struct answer state = server_get(server, paths[i], ANSWERS_S, arena);
+    if (!state.failure) {
+      engine_read_state(engine, state.body, state.size, arena);
+      return;
+    }
+  }
+}
+
 int engine_ask(const struct server *server, const char *named, struct engine *engine,
                struct arena *arena, struct diagnostics *diagnostics) {
   const struct answer models = server_get(server, "/v1/models", ANSWERS_S, arena);
@@ -123,9 +149,7 @@ int engine_ask(const struct server *server, const char *named, struct engine *en
   engine_read_models(engine, models.body, models.size, arena);
   if (!named && check_models(server, engine, diagnostics))
     return -1;
-  const struct answer state = server_get(server, state_path_of(engine), ANSWERS_S, arena);
-  if (!state.failure)
-    engine_read_state(engine, state.body, state.size, arena);
+  ask_state(server, engine, arena);
   return 0;
 }
 

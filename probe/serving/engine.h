@@ -24,9 +24,10 @@ struct engine {
 
 enum { ANSWERS_S = 30 }; // how long a server may take to answer a question
 
-// Asks /v1/models and, depending on what is served there, /version, /props or /get_server_info. It
-// is an error if nothing that speaks HTTP answers, if another key is required, or if no models are
-// listed; the last only if `named`, the model to ask for, is NULL. Returns 0 or -1.
+// Asks /v1/models and, depending on what is served there, /version, /props or /server_info, which
+// SGLang called /get_server_info. It is an error if nothing that speaks HTTP answers, if another
+// key is required, or if no models are listed; the last only if `named`, the model to ask for, is
+// NULL. Returns 0 or -1.
 int engine_ask(const struct server *server, const char *named, struct engine *engine,
                struct arena *arena, struct diagnostics *diagnostics);
 

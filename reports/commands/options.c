@@ -74,7 +74,7 @@ static const struct known_option {
      OPTIONS_CASES},
     {{"mixed", KEY_MIXED, NULL, 0,
       "Compare throughputs of different workloads; the result is marked as mixed", 0},
-     OPTIONS_SCENARIO},
+     OPTIONS_SCENARIO | OPTIONS_NEW},
     {{"model", KEY_MODEL, "FILE", 0, "Use this cost model instead of the built-in one", 0},
      OPTIONS_SCENARIO},
     {{"data", KEY_DATA, "DIR", 0, "Use the catalogue in another directory", 0}, OPTIONS_DATA},

@@ -27,7 +27,7 @@ enum option_group {
   // --utc-offset --clock-offset -o DIR
   OPTIONS_IMPORT = 8192,
   OPTIONS_FLEET = 16384,     // --expect --margin --explain
-  OPTIONS_NEW = 32768,       // --model --count --demand --template --set -o FILE
+  OPTIONS_NEW = 32768,       // --model --count --demand --template --set --mixed -o FILE
   OPTIONS_ACCEPT = 65536,    // --expect --for --plan --shortfall --chance --scenario --explain
   OPTIONS_EVIDENCE = 131072, // --measurements --sign --signers
   OPTIONS_ROWS = 262144,     // --latest --stale --spread

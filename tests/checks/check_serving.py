@@ -169,6 +169,13 @@ def test_fallbacks():
         expect('without' not in prompts or 'does not take' in done.stderr, done.stderr)
 
 
+def test_sglang_states_its_version():
+    """Under the path of today, and under the one that earlier versions have."""
+    for script, version in (('engine=sglang', '0.5.18'), ('engine=sglang,old=1', '0.4.6')):
+        record, _ = measured(f'{SCRIPT},{script}', '--concurrency', 1)
+        expect((record['engine'], record['engine_version']) == ('SGLang', version), record)
+
+
 def test_usage_in_a_chunk_of_its_own():
     record, _ = measured(SCRIPT + ',usage=own,per_chunk=5', '--concurrency', 2)
     expect(record['rungs'][0]['output_tokens'] == 16, 'chunks were counted')

@@ -25,6 +25,11 @@ static const struct {
      "{\"version\":\"0.10.1\"}", "vLLM", "0.10.1", 0, 4096, 0},
     {"{\"data\":[{\"id\":\"m\",\"owned_by\":\"sglang\",\"max_model_len\":8192}]}",
      "{\"version\":\"0.4.6\",\"max_running_requests\":64}", "SGLang", "0.4.6", 0, 8192, 64},
+    {"{\"data\":[{\"id\":\"m\",\"owned_by\":\"sglang\"}]}", // two replicas
+     "{\"version\":\"0.5.18\",\"max_running_requests\":null,\"internal_states\":["
+     "{\"effective_max_running_requests_per_dp\":52},"
+     "{\"effective_max_running_requests_per_dp\":52}]}",
+     "SGLang", "0.5.18", 0, 0, 104},
     {"{\"data\":[{\"id\":\"m\",\"owned_by\":\"llamacpp\",\"meta\":{\"n_vocab\":32000,\"n_ctx\":512}"
      "}]}",
      "{\"build_info\":\"b11669\",\"total_slots\":4}", "llama.cpp", "b11669", 32000, 512, 4},

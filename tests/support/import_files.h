@@ -39,6 +39,11 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "{\"request_rate\": 10, \"burstiness\": 1.0, \"num_prompts\": 640, "                             \
   "\"max_concurrency\": " max_concurrency ", " VLLM_TOTALS
 
+// As TensorRT-LLM's client adds it.
+#define ENERGY(joules, watts)                                                                      \
+  "\"energy\": {\"total_energy_j\": " joules                                                       \
+  ", \"output_tps_per_w\": 3.6, \"total_gpu_power_w\": " watts "}, "
+
 #define SGLANG(total_input, rate) SGLANG_ARRIVALS("Infinity", total_input, rate)
 #define SGLANG_ARRIVALS(request_rate, total_input, rate)                                           \
   SGLANG_ANSWERED(request_rate, total_input, rate, "")
@@ -220,11 +225,12 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "\"latency\": {\"time_per_output_token\": {\"mean\": 20, \"units\": \"ms/token\"}}, "            \
   "\"throughput\": {\"output_tokens_per_sec\": 500, \"total_tokens_per_sec\": 10500}}}"
 
-#define PERF PERF_OF("prompt_len: {mean: 300}")
-#define PERF_OF(prompts)                                                                           \
+#define PERF             PERF_OF("prompt_len: {mean: 300}")
+#define PERF_OF(prompts) PERF_COUNTED(prompts, "50")
+#define PERF_COUNTED(prompts, client)                                                              \
   "benchmark_time_seconds: 100\nload_summary: {count: 200, requested_rate: 2.0}\n"                 \
   "failures: {count: 0}\nsuccesses:\n  count: 200\n  " prompts "\n"                                \
-  "  output_len: {mean: 50}\n  throughput: {output_tokens_per_sec: 100.0}\n"                       \
+  "  output_len: {mean: " client "}\n  throughput: {output_tokens_per_sec: 100.0}\n"               \
   "  latency:\n    time_to_first_token: {mean: 0.03, median: 0.03}\n"
 
 #define INFERENCEX_SPECULATING(speculation, gpus, rates, more)                                     \

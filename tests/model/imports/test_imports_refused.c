@@ -40,6 +40,9 @@ static const struct {
      "accepted_length: expected a number of at least 1, found 0.5"},
     {"vLLM, a text for a number", VLLM_HEAD VLLM_RATES "\"mean_ttft_ms\": \"250 ms\"}",
      "'mean_ttft_ms': expected a number"},
+    {"vLLM sweep, its table", ",date,backend,output_throughput\n0,20260806-132830,vllm,2560\n",
+     "vLLM bench sweep's table: its rows may be of servers with unlike settings: import the files "
+     "summary.json"},
     {"vLLM throughput",
      "{\"elapsed_time\": 10, \"num_requests\": 100, \"total_num_tokens\": 9000, "
      "\"requests_per_second\": 10, \"tokens_per_second\": 900}",

@@ -356,6 +356,79 @@ static void test_too_few_requests_are_remarked(void **state) {
   import_files_end(&files);
 }
 
+static void test_a_short_data_set_is_remarked(void **state) {
+  (void)state;
+  struct import_files files;
+  struct imported imported = {0};
+  import_files_start(&files);
+  assert_int_equal(import_files_read(&files,
+                                     "{\"failed\": 0, \"num_prompts\": 1000, " VLLM_RATES VLLM_TAIL,
+                                     &imported),
+                   0);
+  assert_string_equal(texts_joined(&imported.remarks, &files.fixture.arena),
+                      "its data set had 640 of the 1000 prompts asked for");
+  import_files_end(&files);
+}
+
+static void test_the_other_count_is_remarked(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *remark;
+  } cases[] = {
+      {PERF "  output_tokens: {mean: 50.2}\n", ""},
+      {PERF "  output_tokens: {mean: 60}\n",
+       "output tokens are the client's count, 50 a request; the server's is 60"},
+      {PERF_COUNTED("prompt_tokens: {mean: 300}", "60") "  output_tokens: {mean: 50}\n",
+       "output tokens are the server's count, 50 a request; the client's is 60"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct import_files files;
+    struct imported imported = {0};
+    import_files_start(&files);
+    assert_int_equal(import_files_read(&files, cases[i].text, &imported), 0);
+    assert_string_equal(texts_joined(&imported.remarks, &files.fixture.arena), cases[i].remark);
+    import_files_end(&files);
+  }
+}
+
+// summary.json of `vllm bench sweep serve`: every load several times.
+#define SWEPT(run, concurrency, failed, rate, seconds)                                             \
+  "{\"run_number\": " run ", \"max_concurrency\": " concurrency ", \"failed\": " failed            \
+  ", \"completed\": 640, \"total_input_tokens\": 512000, \"total_output_tokens\": 163840, "        \
+  "\"duration\": " seconds ", \"output_throughput\": " rate ", \"total_token_throughput\": 10560}"
+
+static void test_of_repeated_runs_the_median_stays(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double rate, other_rate; // of one load and of the next, 0: there is none
+    const char *remark;
+  } cases[] = {
+      {"[" SWEPT("0", "16", "0", "2560", "64") "]", 2560, 0, ""},
+      {"[" SWEPT("0", "16", "0", "2560", "64") ", " SWEPT("1", "16", "0", "2048", "80") ", " SWEPT(
+           "2", "16", "0", "2340.57", "70") "]",
+       2340.57, 0, "16 in flight: the run with the median rate, of 3"},
+      {"[" SWEPT("0", "16", "0", "2560", "64") ", " SWEPT("1", "16", "0", "2048", "80") "]", 2048,
+       0, "16 in flight: the run with the median rate, of 2"},
+      {"[" SWEPT("0", "16", "0", "2560", "64") ", " SWEPT("1", "16", "3", "2048", "80") "]", 2560,
+       0, "16 in flight: the run with the median rate, of 2"},
+      {"[" SWEPT("0", "32", "0", "2560", "64") ", " SWEPT("0", "16", "0", "2048", "80") "]", 2048,
+       2560, ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct import_files files;
+    struct imported_list all = {0};
+    import_files_start(&files);
+    assert_int_equal(import_files_read_all(&files, cases[i].text, &all), 0);
+    assert_int_equal(all.count, cases[i].other_rate > 0 ? 2 : 1);
+    expect_near(all.list[0].rungs[0].output_tokens_per_s, cases[i].rate, 1e-12, "rate");
+    if (cases[i].other_rate > 0)
+      expect_near(all.list[1].rungs[0].output_tokens_per_s, cases[i].other_rate, 1e-12, "other");
+    assert_string_equal(texts_joined(&all.list[0].remarks, &files.fixture.arena), cases[i].remark);
+    import_files_end(&files);
+  }
+}
+
 static void test_failures_that_are_not_stated(void **state) {
   (void)state;
 #define ANSWERED(more) SGLANG_ANSWERED("\"inf\"", "total_input", "2800.0", more)
@@ -488,6 +561,9 @@ int main(void) {
       cmocka_unit_test(test_results_of_one_file_are_apart),
       cmocka_unit_test(test_a_limited_rate_is_remarked),
       cmocka_unit_test(test_too_few_requests_are_remarked),
+      cmocka_unit_test(test_a_short_data_set_is_remarked),
+      cmocka_unit_test(test_the_other_count_is_remarked),
+      cmocka_unit_test(test_of_repeated_runs_the_median_stays),
       cmocka_unit_test(test_failures_that_are_not_stated),
       cmocka_unit_test(test_metadata_and_fork_of_vllm),
       cmocka_unit_test(test_counts_of_accelerators),

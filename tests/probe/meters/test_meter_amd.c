@@ -109,7 +109,7 @@ static struct amd_look look_of_version(uint32_t version, bool has_residency) {
 }
 
 // The year 24 is of ROCm 6. Version 27 moved the members of gpu_metrics; where the next has them is
-// not known, and its energy is read alone.
+// not known, and its energy is read alone, or along with the kernel's sensors.
 static void test_versions(void **state) {
   (void)state;
   static const uint32_t known[] = {24, 26, 27};
@@ -129,6 +129,36 @@ static void test_versions(void **state) {
   const struct amd_look next = look_of_version(28, true);
   assert_true(next.has_counter && !next.has_residency && !next.has_bits);
   assert_true(isnan(next.watts) && isnan(next.core_clock_hz) && isnan(next.core_temperature_c));
+}
+
+static void test_kernel_sensors(void **state) {
+  (void)state;
+  static const char *const files[][2] = {
+      {"power1_average", "712000000\n"}, {"freq1_input", "2050000000\n"},
+      {"freq2_input", "1300000000\n"},   {"temp1_label", "junction\n"},
+      {"temp1_input", "66000\n"},        {"temp2_label", "mem\n"},
+      {"temp2_input", "58000\n"}};
+  struct amd_machine machine;
+  struct amd amd;
+  struct amd_look look;
+  amd_start(&machine);
+  machine.amd->version = 28;
+  machine.amd->count = 2;
+  machine.amd->list[1] = amd_accelerator(0xc2, 0);
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+    amd_put_device(&machine, "0000:c2:00.0", "0x1002\n", "amdgpu\n", files[i][0], files[i][1]);
+  assert_int_equal(amd_open(&amd, &amd_smi, &machine.roots, &machine.fixture.arena), METER_OK);
+  assert_int_equal(amd_look(&amd, 0, &look), 0);
+  assert_true(look.has_counter && isnan(look.watts) && isnan(look.core_clock_hz));
+  assert_int_equal(amd_look(&amd, 1, &look), 0);
+  assert_true(look.has_counter && !look.is_momentary && !look.has_bits && !look.has_residency);
+  expect_near(look.watts, 712, 1e-12, "microwatts");
+  expect_near(look.core_clock_hz, 2050e6, 1e-12, "core clock");
+  expect_near(look.memory_clock_hz, 1300e6, 1e-12, "memory clock");
+  expect_near(look.core_temperature_c, 66, 1e-12, "junction");
+  expect_near(look.memory_temperature_c, 58, 1e-12, "memory");
+  amd_close(&amd);
+  amd_end(&machine);
 }
 
 static void test_disagreement(void **state) {
@@ -500,15 +530,25 @@ static void test_fallbacks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_accumulator), cmocka_unit_test(test_generations),
-      cmocka_unit_test(test_versions),    cmocka_unit_test(test_disagreement),
-      cmocka_unit_test(test_partitions),  cmocka_unit_test(test_silent_partition),
-      cmocka_unit_test(test_two_users),   cmocka_unit_test(test_two_sockets),
-      cmocka_unit_test(test_second_dies), cmocka_unit_test(test_second_die_without_first),
-      cmocka_unit_test(test_wrap),        cmocka_unit_test(test_without_counter),
-      cmocka_unit_test(test_power_calls), cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_rocm_path),   cmocka_unit_test(test_disappears),
-      cmocka_unit_test(test_hwmon),       cmocka_unit_test(test_fallbacks),
+      cmocka_unit_test(test_accumulator),
+      cmocka_unit_test(test_generations),
+      cmocka_unit_test(test_versions),
+      cmocka_unit_test(test_kernel_sensors),
+      cmocka_unit_test(test_disagreement),
+      cmocka_unit_test(test_partitions),
+      cmocka_unit_test(test_silent_partition),
+      cmocka_unit_test(test_two_users),
+      cmocka_unit_test(test_two_sockets),
+      cmocka_unit_test(test_second_dies),
+      cmocka_unit_test(test_second_die_without_first),
+      cmocka_unit_test(test_wrap),
+      cmocka_unit_test(test_without_counter),
+      cmocka_unit_test(test_power_calls),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_rocm_path),
+      cmocka_unit_test(test_disappears),
+      cmocka_unit_test(test_hwmon),
+      cmocka_unit_test(test_fallbacks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,13 @@ static void props(struct bytes *body, const struct request *request, const struc
   bytes_print(body, "{\"total_slots\":4,\"build_info\":\"b5882-stand-in\"}");
 }
 
+static void server_info(struct bytes *body, const struct request *request,
+                        const struct counters *c) {
+  (void)c;
+  bytes_print(body, "{\"version\":\"%s\",\"max_running_requests\":64}",
+              request->script.old > 0 ? "0.4.6" : "0.5.18");
+}
+
 static void metrics(struct bytes *body, const struct request *request, const struct counters *c) {
   const char *model = request->script.model;
   const double factor = request->script.counters;
@@ -76,16 +83,20 @@ static void metrics(struct bytes *body, const struct request *request, const str
 static const struct {
   const char *path, *engine, *type;
   void (*print)(struct bytes *, const struct request *, const struct counters *);
-} questions[] = {{"/v1/models", NULL, "application/json", models},
-                 {"/version", "vllm", "application/json", version},
-                 {"/props", "llama", "application/json", props},
-                 {"/metrics", NULL, "text/plain; version=0.0.4", metrics}};
+  bool is_old;
+} questions[] = {{"/v1/models", NULL, "application/json", models, false},
+                 {"/version", "vllm", "application/json", version, false},
+                 {"/props", "llama", "application/json", props, false},
+                 {"/server_info", "sglang", "application/json", server_info, false},
+                 {"/get_server_info", "sglang", "application/json", server_info, true},
+                 {"/metrics", NULL, "text/plain; version=0.0.4", metrics, false}};
 
 void reply_get(struct bytes *out, const struct request *request, const struct counters *counters) {
   for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
     const char *engine = questions[i].engine;
     if (strcmp(request->path, questions[i].path) != 0 ||
-        (engine && strcmp(engine, request->script.engine) != 0))
+        (engine && (strcmp(engine, request->script.engine) != 0 ||
+                    questions[i].is_old != (request->script.old > 0))))
       continue;
     struct bytes body = {0};
     questions[i].print(&body, request, counters);

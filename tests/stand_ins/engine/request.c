@@ -70,13 +70,9 @@ static void read_path(struct request *request, const char *target) {
   copy_until(whole, sizeof whole, target, " \r\n?");
   request->is_known = script_read(&request->script, whole);
   const size_t size = strlen(whole);
-  static const char *const known[] = {"/v1/chat/completions",
-                                      "/v1/completions",
-                                      "/v1/models",
-                                      "/metrics",
-                                      "/version",
-                                      "/props",
-                                      "/lateness"};
+  static const char *const known[] = {
+      "/v1/chat/completions", "/v1/completions",  "/v1/models", "/metrics", "/version", "/props",
+      "/server_info",         "/get_server_info", "/lateness"};
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     const size_t end = strlen(known[i]);
     if (size >= end && strcmp(whole + size - end, known[i]) == 0)

@@ -13,19 +13,16 @@ static const struct {
   size_t offset;
   bool is_text;
 } keys[] = {
-    NUMBER(ttft),        NUMBER(tpot),        NUMBER(tokens),
-    NUMBER(per_chunk),   NUMBER(role),        NUMBER(cached),
-    NUMBER(prompt),      NUMBER(stall),       NUMBER(stall_at),
-    NUMBER(slow),        NUMBER(every),       NUMBER(status),
-    NUMBER(reset_after), NUMBER(close_after), NUMBER(error_after),
-    NUMBER(die_after),   NUMBER(slots),       NUMBER(limit),
-    NUMBER(context),     NUMBER(counters),    NUMBER(split),
-    NUMBER(endless),     NUMBER(gzip),        NUMBER(redirect),
-    NUMBER(garbage),     NUMBER(json),        NUMBER(wrong_length),
-    NUMBER(undone),      NUMBER(open_end),    NUMBER(no_text),
-    NUMBER(no_ids),      NUMBER(chat_only),   NUMBER(once),
-    TEXT(usage),         TEXT(key),           TEXT(rejects),
-    TEXT(model),         TEXT(engine),
+    NUMBER(ttft),        NUMBER(tpot),        NUMBER(tokens),       NUMBER(per_chunk),
+    NUMBER(role),        NUMBER(cached),      NUMBER(prompt),       NUMBER(stall),
+    NUMBER(stall_at),    NUMBER(slow),        NUMBER(every),        NUMBER(status),
+    NUMBER(reset_after), NUMBER(close_after), NUMBER(error_after),  NUMBER(die_after),
+    NUMBER(slots),       NUMBER(limit),       NUMBER(context),      NUMBER(counters),
+    NUMBER(split),       NUMBER(endless),     NUMBER(gzip),         NUMBER(redirect),
+    NUMBER(garbage),     NUMBER(json),        NUMBER(wrong_length), NUMBER(undone),
+    NUMBER(open_end),    NUMBER(no_text),     NUMBER(no_ids),       NUMBER(chat_only),
+    NUMBER(once),        NUMBER(old),         TEXT(usage),          TEXT(key),
+    TEXT(rejects),       TEXT(model),         TEXT(engine),
 };
 
 static bool set(struct script *script, const char *name, size_t name_size, const char *value,
@@ -46,7 +43,8 @@ static bool set(struct script *script, const char *name, size_t name_size, const
 
 // The end of the script: a slash that begins a known path.
 static const char *script_end(const char *path) {
-  static const char *const known[] = {"/v1", "/metrics", "/version", "/props", "/lateness"};
+  static const char *const known[] = {"/v1",       "/metrics",     "/version",        "/props",
+                                      "/lateness", "/server_info", "/get_server_info"};
   const char *end = NULL;
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     const char *found = strstr(path, known[i]);

@@ -31,6 +31,7 @@ struct script {
   double context;                               // tokens of prompt and answer; more is 400
   double counters;                              // factor on the values of /metrics
   double split, endless, gzip, redirect, garbage, json, wrong_length, undone, open_end;
+  double old;                // SGLang's paths of 2025
   double no_text;            // no chunk has any
   double no_ids;             // prompts of token ids are 400
   double chat_only;          // /v1/completions is 404
@@ -38,11 +39,11 @@ struct script {
   char key[SCRIPT_TEXT];     // others are 401
   char rejects[SCRIPT_TEXT]; // requests with this field are 400
   char model[SCRIPT_TEXT];   // the model's name; others are 404
-  char engine[SCRIPT_TEXT];  // "vllm" (the default), "llama"
+  char engine[SCRIPT_TEXT];  // "vllm" (the default), "llama", "sglang"
 };
 
-// Parses what precedes `path`'s first "/v1", "/metrics", "/version", "/props" or "/lateness". False
-// for an unknown key.
+// Parses what precedes the first known path in `path`, such as "/v1" or "/metrics". False for an
+// unknown key.
 bool script_read(struct script *script, const char *path);
 
 #endif
