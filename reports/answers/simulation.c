@@ -200,7 +200,7 @@ static const char *sentence(const struct telling *telling) {
     if (!isnan(simulation->cheapest[o]))
       text = arena_printf(
           arena, *text ? "%s, %s in %s %%" : "%s%s is the cheapest in %s %% of the draws", text,
-          label_of(telling, o), number_fixed(100 * simulation->cheapest[o], 1, arena));
+          label_of(telling, o), number_percent(simulation->cheapest[o], arena));
   return *text ? arena_printf(arena, "%s.", text) : "";
 }
 

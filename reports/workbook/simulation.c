@@ -242,7 +242,7 @@ static void write_savings(struct book *book) {
     const double saving = book->sheets->ranking->options[o].saving;
     const char *cell = cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column);
     put_formula_or_dash(book, book->row, column, saving,
-                        formats_cell(&book->formats, CELL_LINK, &unit_percent),
+                        formats_share(&book->formats, CELL_LINK, saving),
                         arena_printf(book->arena, "=%s", cell));
   }
   put_entry(book, "Live, from the current inputs", "live", unit_percent.text);

@@ -213,6 +213,7 @@ function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost
   const levels = [3, 0, 6].map((level) => cost[best][level]);
   check(found && levels.every((value, i) => Math.abs(Number(found[i + 1].replaceAll(',', '')) / value - 1) < 6e-4),
     `${what}: ${over_ranges}: ${levels}`);
+  check(!/ saves 100\.0 %| to 100\.0 %\)/.test(over_ranges), `${what}: nothing is free: ${over_ranges}`);
   const share = `but only in ${(100 * ranked[best]).toFixed(1)} % of the draws does `;
   check(ranked[best] === 1 || ranked[best] < 0.001 || ranked[best] > 0.999 || over_ranges.includes(share),
     `${what}: ${over_ranges}: ranked in ${ranked[best]}`);

@@ -88,6 +88,7 @@ RANGES = {
                            'h200.throughput = triangular(3200, 3900, 4100) token/s\n',
     'acceptance/replaced.ini': '[scenario]\ninherits = owed.ini\n[option h200]\nquote = replaced-offer.ini\n',
     'many-ranges.ini': many_ranges(),
+    'nearly-free.ini': '[scenario]\ninherits = uncertainty.ini\n[option h200]\nlist_price = 200000000 USD\n',
     # In some draws only one option stays within the site's power, so none is the cheapest.
     'site.ini': '[scenario]\ninherits = mi325x-vs-h200.ini\n[common]\nsite_power = 1.3 MW\n[range]\n'
                 'mi325x.load_power = uniform(900, 1100) W\nh200.load_power = uniform(650, 750) W\n'
