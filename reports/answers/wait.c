@@ -127,10 +127,10 @@ static const char *verdict(const struct writing *writing) {
                         money(writing, answer->now.mean), when_it_pays(writing));
   const struct wait_choice *better = wait ? &answer->later : &answer->now;
   const double other = wait ? answer->now.mean : answer->later.mean;
-  const char *chance =
-      answer->uncertain
-          ? arena_printf(writing->arena, " This is right in %.3g %% of draws.", 100 * better->right)
-          : "";
+  const char *chance = answer->uncertain
+                           ? arena_printf(writing->arena, " This is right in %s of draws.",
+                                          percent_words(better->right, writing->arena))
+                           : "";
   const double saving = cost_saving(better->mean, other);
   const char *share =
       isnan(saving) ? ""
@@ -186,8 +186,9 @@ static struct answer answer_one(const struct wait_answer *wait, struct arena *ar
   answer.sentence = verdict(&writing);
   add_reasons(&writing, &answer);
   if (wait->unmet > 1e-9 * wait->rate)
-    answer_warn(&answer, "both alternatives serve only %.3g %% of the demand, as %s does",
-                100 * wait->rate / (wait->rate + wait->unmet), option_name(&writing, wait->option));
+    answer_warn(&answer, "both alternatives serve only %s of the demand, as %s does",
+                percent_words(wait->rate / (wait->rate + wait->unmet), arena),
+                option_name(&writing, wait->option));
   if (*wait->slip_words)
     answer_warn(&answer, "the slip is %s: give a distribution if you know better",
                 wait->slip_words);

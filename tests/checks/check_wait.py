@@ -55,6 +55,15 @@ def test_verdict(folder):
         expect(sentence.startswith(words), f'{sentence}, not {words}')
 
 
+def test_nearly_always_right(folder):
+    """In all but two of 4,096 draws is not in all of them."""
+    rarely = '[range]\nb.list_price = discrete(1000: 5, 2500: 9995) USD\n'
+    path = Path(folder, 'wait.ini')
+    path.write_text(SCENARIO.format(price=2500, common='') + rarely, encoding='utf-8')
+    sentence = run_json('wait', path)['answers'][0]['answer']
+    expect('This is right in 99.95 % of draws.' in sentence, sentence)
+
+
 def test_bought_elsewhere(folder):
     """The demand beyond eight accelerators is bought in both, and the answer says how much of it."""
     told = answered(folder, '2000', 'demand = 50457.6 Mtok/yr\nburst_price = 0.5 USD/Mtok')
