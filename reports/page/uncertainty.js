@@ -115,6 +115,14 @@ function over_ranges_text(ranking, result) {
     limits_text(best, ranking.against, result) || other_text(best, result)}.`;
 }
 
+// Like simulation_damages_text in reports/answers/simulation.h.
+function damages_text({ label }, { due, cost, uncovered }) {
+  const money = items.get('tco');
+  const covers = cost > 0 ? `on average the delay costs ${with_unit(shown(cost, money), money)}, of ${
+    ''}which they cover ${percent(1 - uncovered / cost)}` : 'the delay costs nothing';
+  return `${label}: damages are due in ${percent(due)} of the draws; ${covers}. `;
+}
+
 function uncertainty_words(result) {
   if (!result)
     return 'Nothing is uncertain here: every input with a range has a single value.';
@@ -125,7 +133,9 @@ function uncertainty_words(result) {
   const why = data.options.map(({ label }, o) => (result.unsaved[o] ? `No saving of ${label}: in ${
     Number((100 * result.unsaved[o]).toPrecision(3))} % of the draws, it or ${base} costs less than nothing; no share of ${
     ''}that can be saved, and percentiles of the other draws alone would mislead. ` : ''));
-  return `${why.join('')}${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
+  const damages = data.options.map((option, o) =>
+    (result.damages[o] ? damages_text(option, result.damages[o]) : ''));
+  return `${why.join('')}${damages.join('')}${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
 }
 
 // ---- picture and table
