@@ -147,6 +147,12 @@ static enum outlay judge(const struct comparison *comparison) {
   return comparison->direction * comparison->saved_total > 0 ? OUTLAY_UNDISCOUNTED : OUTLAY_LOST;
 }
 
+static void find_returns(struct comparison *made, int periods) {
+  made->irr = internal_rate(made->flow, made->times, periods);
+  made->payback = payback_time(made->flow, made->times, periods);
+  made->discounted_payback = payback_time(made->discounted_flow, made->times, periods);
+}
+
 const struct comparison *comparison_ask(const struct scenario *scenario,
                                         const struct option *option, struct arena *arena) {
   const struct model *model = scenario->model;
@@ -176,8 +182,12 @@ const struct comparison *comparison_ask(const struct scenario *scenario,
   made->saved_total = sum_of(made->saved, periods);
   made->npv_saved = made->direction * sum_of(made->discounted_flow, periods);
   made->outlay = judge(made);
-  made->irr = internal_rate(made->flow, made->times, periods);
-  made->payback = payback_time(made->flow, made->times, periods);
-  made->discounted_payback = payback_time(made->discounted_flow, made->times, periods);
+  const double purchase = fmax(option_value(scenario, baseline, d[CASH], 0),
+                               option_value(scenario, option, d[CASH], 0) * pair.scale);
+  made->outlay_share = purchase > 0 ? made->extra_outlay / purchase : 0;
+  made->is_minor = made->outlay_share > 0 && made->outlay_share < COMPARISON_LEAST_SHARE;
+  made->irr = made->payback = made->discounted_payback = NAN;
+  if (!made->is_minor)
+    find_returns(made, periods);
   return made;
 }

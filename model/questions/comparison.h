@@ -11,6 +11,8 @@
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
+#include <stdbool.h>
+
 // Whether the extra outlay of the more expensive purchase pays.
 enum outlay {
   OUTLAY_NONE,         // both cost the same to buy
@@ -19,6 +21,8 @@ enum outlay {
   OUTLAY_PAYS,         // its net present value is above zero
   OUTLAYS
 };
+
+#define COMPARISON_LEAST_SHARE 0.01
 
 struct comparison {
   const struct scenario *scenario;
@@ -32,9 +36,13 @@ struct comparison {
   const double *flow, *cumulative;                       // [scenario->periods]
   const double *discounted_flow, *discounted_cumulative; // at the baseline's discount rate
   double extra_outlay;                                   // -flow[0]
+  double outlay_share; // of what the more expensive purchase costs at the outset; 0 without any
+  // A share above 0 and below COMPARISON_LEAST_SHARE: a slight change of either price multiplies
+  // the rate of return, or turns it, so there is none, and no payback.
+  bool is_minor;
   enum outlay outlay;
   double saved_total, npv_saved; // what the option saves against the baseline, sum and NPV
-  // NAN if the extra outlay is not earned back within the horizon.
+  // NAN if the extra outlay is not earned back within the horizon, or minor.
   double irr;                         // per year
   double payback, discounted_payback; // h after the purchase
 };

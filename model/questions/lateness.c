@@ -3,6 +3,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/cost/model.h"
+#include "model/simulate/delay_damages.h"
 #include "model/whatif/variation.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ bool lateness_of(const struct scenario *scenario, size_t option, struct lateness
   const double tco = value_of(scenario, option, "tco"), unpaid = isnan(paid) ? tco : tco + paid;
   *lateness = (struct lateness){.on_time = cost_on_time(scenario, option, arena), .paid = paid};
   lateness->increase = cost * (unpaid / tco) / lateness->on_time - 1;
-  lateness->damages = fmax(0, unpaid - tco * (lateness->on_time / cost));
+  lateness->damages = delay_cost(unpaid, tco / cost, lateness->on_time);
   lateness->uncovered = isnan(paid) ? NAN : fmax(0, lateness->damages - paid);
   lateness->rate = lateness->damages / delay;
   lateness->share = late_price > 0 ? lateness->rate / late_price : NAN;

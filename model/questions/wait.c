@@ -29,7 +29,9 @@ struct waiting {
   const struct sampler *sampler; // of the scenario's ranges, or NULL
   struct evaluation *now, *own, *own_base, *rent;
   double drawn[WAIT_KEYS][VECTOR_BLOCK];
-  double rate[VECTOR_BLOCK], unmet[VECTOR_BLOCK];               // token/h
+  double rate[VECTOR_BLOCK], unmet[VECTOR_BLOCK]; // token/h
+  double fleet[VECTOR_BLOCK];       // token/h of the rate that the accelerators themselves serve
+  double bought_cost[VECTOR_BLOCK]; // USD/h of the rest, which the option buys elsewhere
   double own_per_gpu[VECTOR_BLOCK], rent_per_gpu[VECTOR_BLOCK]; // token/h per accelerator
   struct arena *arena;
   struct diagnostics *diagnostics;
@@ -189,6 +191,25 @@ static void start_block(struct waiting *waiting, bool at_means, uint64_t first) 
   arena_free(&scratch);
 }
 
+static bool has_item(const struct waiting *waiting, const struct evaluation *block,
+                     const char *name) {
+  const int d = model_find(waiting->scenario->model, name);
+  return d >= 0 && block->graph->state[d] != GRAPH_ABSENT;
+}
+
+static void find_bought(struct waiting *waiting) {
+  const struct evaluation *now = waiting->now;
+  const bool buys = has_item(waiting, now, "burst_tokens");
+  for (size_t i = 0; i < VECTOR_BLOCK; i++) {
+    const double hours = item_of(waiting, now, "horizon", 0)[i];
+    double bought = 0;
+    for (int t = 0; buys && t < now->periods; t++)
+      bought += item_of(waiting, now, "burst_tokens", t)[i];
+    waiting->fleet[i] = waiting->rate[i] - bought / hours;
+    waiting->bought_cost[i] = buys ? item_of(waiting, now, "burst_total", 0)[i] / hours : 0;
+  }
+}
+
 // The rate of the accelerators that could be bought now, and the rate per accelerator of each kind.
 static void find_rates(struct waiting *waiting) {
   const double *demand = evaluation_input(waiting->now, "demand");
@@ -205,11 +226,14 @@ static void find_rates(struct waiting *waiting) {
     if (waiting->rent)
       waiting->rent_per_gpu[i] = item_of(waiting, waiting->rent, "tokens_per_gpu", 0)[i];
   }
+  find_bought(waiting);
 }
 
 // ---- the two choices
 
-// Whole purchase units for the rate; a demand is that rate, and sizes an option without a count.
+// Whole purchase units for the rate or, if the block buys the rest elsewhere as the option does,
+// for what the option's accelerators serve of it; a demand is the rate, and sizes a block without a
+// count.
 static void size_block(const struct waiting *waiting, struct evaluation *block,
                        const double *per_gpu) {
   double *accelerators = evaluation_input(block, "accelerators");
@@ -217,8 +241,12 @@ static void size_block(const struct waiting *waiting, struct evaluation *block,
   const double *unit = item_of(waiting, block, "purchase_unit", 0);
   for (size_t i = 0; demand && i < VECTOR_BLOCK; i++)
     demand[i] = waiting->rate[i];
-  for (size_t i = 0; accelerators && i < VECTOR_BLOCK; i++)
-    accelerators[i] = ceil(waiting->rate[i] / per_gpu[i] / unit[i] - 1e-9) * unit[i];
+  const double *buys =
+      has_item(waiting, block, "burst") ? item_of(waiting, block, "burst", 0) : NULL;
+  for (size_t i = 0; accelerators && i < VECTOR_BLOCK; i++) {
+    const double own = buys && buys[i] > 0 ? waiting->fleet[i] : waiting->rate[i];
+    accelerators[i] = ceil(own / per_gpu[i] / unit[i] - 1e-9) * unit[i];
+  }
 }
 
 // Applies the growth of prices and wages until the delivery.
@@ -241,7 +269,8 @@ static void grow_prices(const struct waiting *waiting, const double *delay) {
 // `resale` ages by itself, and is then the accelerators' alone where servers have a residual value.
 static void age_residuals(const struct waiting *waiting, const double *horizon,
                           const double *left) {
-  static const char *const names[] = {"residual_value", "server_residual", "network_residual"};
+  static const char *const names[] = {"residual_value", "server_residual", "network_residual",
+                                      "facility_residual"};
   const int resale = model_find(waiting->scenario->model, "resale");
   const bool ages =
       resale >= 0 && option_has(option_of(waiting, waiting->answer->successor), resale);
@@ -291,7 +320,7 @@ static void add_rent(struct waiting *waiting, const double *delay, double *costs
   double *horizon = waiting->rent ? evaluation_input(waiting->rent, "horizon") : NULL;
   if (!horizon) {
     for (size_t i = 0; i < VECTOR_BLOCK; i++)
-      costs[i] += waiting->rate[i] * waiting->drawn[WAIT_RENT][i] *
+      costs[i] += (waiting->fleet[i] * waiting->drawn[WAIT_RENT][i] + waiting->bought_cost[i]) *
                   discounted_hours(delay[i], waiting->scenario->period_h, wacc[i]);
     return;
   }
@@ -317,10 +346,15 @@ static void cost_of_waiting(struct waiting *waiting, double order, double *delay
 
 // ---- the answer
 
+// By more than rounding: everything else is a tie.
+static bool is_cheaper(double cost, double than) {
+  return than - cost > 1e-9 * fmax(fabs(cost), fabs(than));
+}
+
 struct sums {
-  double *now, *later;      // [draws]
-  double *months, *cheaper; // [count]: sums over draws
-  double rate, unmet;
+  double *now, *later;    // [draws]
+  double *months, *right; // [count]: sums over draws
+  double rate, bought, unmet;
 };
 
 static void add_block(struct waiting *waiting, struct sums *sums, size_t first) {
@@ -332,6 +366,7 @@ static void add_block(struct waiting *waiting, struct sums *sums, size_t first) 
   for (size_t i = 0; i < width; i++) {
     sums->now[first + i] = present_value(waiting, waiting->now, i);
     sums->rate += waiting->rate[i];
+    sums->bought += waiting->rate[i] - waiting->fleet[i];
     sums->unmet += waiting->unmet[i];
   }
   for (size_t m = 0; m < answer->count; m++) {
@@ -341,7 +376,7 @@ static void add_block(struct waiting *waiting, struct sums *sums, size_t first) 
     cost_of_waiting(waiting, order, delay, costs);
     for (size_t i = 0; i < width; i++) {
       sums->months[m] += costs[i];
-      sums->cheaper[m] += costs[i] < sums->now[first + i];
+      sums->right[m] += !is_cheaper(sums->now[first + i], costs[i]);
       if (answer->list[m].months == answer->months)
         sums->later[first + i] = costs[i];
     }
@@ -354,13 +389,13 @@ static int ascending(const void *a, const void *b) {
 }
 
 static struct wait_choice choice_of(const double *own, const double *other, size_t draws,
-                                    bool wins_ties, struct arena *arena) {
+                                    struct arena *arena) {
   struct wait_choice choice = {0};
   double *sorted = arena_array(arena, draws, sizeof *sorted);
   for (size_t i = 0; i < draws; i++) {
     choice.mean += own[i] / (double)draws;
     choice.regret += fmax(0, own[i] - other[i]) / (double)draws;
-    choice.right += (own[i] < other[i] || (wins_ties && own[i] == other[i])) / (double)draws;
+    choice.right += !is_cheaper(other[i], own[i]) / (double)draws;
     sorted[i] = own[i];
   }
   qsort(sorted, draws, sizeof *sorted, ascending);
@@ -372,16 +407,20 @@ static struct wait_choice choice_of(const double *own, const double *other, size
 static void finish(struct waiting *waiting, const struct sums *sums) {
   struct wait_answer *answer = waiting->answer;
   const double draws = (double)answer->draws;
-  answer->now = choice_of(sums->now, sums->later, answer->draws, true, waiting->arena);
-  answer->later = choice_of(sums->later, sums->now, answer->draws, false, waiting->arena);
+  answer->now = choice_of(sums->now, sums->later, answer->draws, waiting->arena);
+  answer->later = choice_of(sums->later, sums->now, answer->draws, waiting->arena);
+  answer->verdict = is_cheaper(answer->later.mean, answer->now.mean)   ? WAIT_LATER
+                    : is_cheaper(answer->now.mean, answer->later.mean) ? WAIT_NOW
+                                                                       : WAIT_TIE;
   answer->rate = sums->rate / draws;
+  answer->bought = sums->bought / draws;
   answer->unmet = sums->unmet / draws;
   answer->pays_from = answer->pays_until = answer->best = -1;
   for (size_t m = 0; m < answer->count; m++) {
     struct wait_month *month = &answer->list[m];
     month->cost = sums->months[m] / draws;
-    month->right = sums->cheaper[m] / draws;
-    if (month->cost >= answer->now.mean)
+    month->right = sums->right[m] / draws;
+    if (!is_cheaper(month->cost, answer->now.mean))
       continue;
     if (answer->pays_from < 0)
       answer->pays_from = (long)m;
@@ -409,7 +448,7 @@ static void find_latest_delivery(struct waiting *waiting) {
     for (size_t i = 0; i < VECTOR_BLOCK; i++)
       delay[i] = low + step * (double)i;
     cost_of_waiting(waiting, order, delay, costs);
-    for (size_t i = 0; i < VECTOR_BLOCK && costs[i] < now; i++)
+    for (size_t i = 0; i < VECTOR_BLOCK && is_cheaper(costs[i], now); i++)
       last = i;
     if (last == VECTOR_BLOCK)
       return;
@@ -485,7 +524,7 @@ const struct wait_answer *wait_ask(const struct scenario *scenario,
   struct sums sums = {.now = arena_array(arena, answer->draws, sizeof(double)),
                       .later = arena_array(arena, answer->draws, sizeof(double)),
                       .months = arena_array(arena, answer->count, sizeof(double)),
-                      .cheaper = arena_array(arena, answer->count, sizeof(double))};
+                      .right = arena_array(arena, answer->count, sizeof(double))};
   for (size_t first = 0; first < answer->draws; first += VECTOR_BLOCK)
     add_block(waiting, &sums, first);
   finish(waiting, &sums);

@@ -15,17 +15,19 @@
 // inputs.
 //
 // Both choices serve the same tokens per hour over the same horizon H: those that the option would
-// serve if bought now, of its `demand` what it can serve or buys elsewhere. With an order after m
-// and a delay s,
+// serve if bought now, of its `demand` what it can serve or buys elsewhere (burst_price,
+// burst_rate). What is ordered or rented serves as many itself as the option's accelerators, and
+// buys the rest, too; without such a price it serves all. A `meanwhile` price is for the former
+// alone: the rest is bought as ever. With an order after m and a delay s,
 //   now  = PV(OPTION, H)
 //   wait = PV(rent, min(m + s, H)) + PV(ordered, H - m - s) / growth(wacc, m + s)
 // where PV is the sum of discounted_cash; with wacc = 0 %/yr it is the tco. What is ordered, and
 // what is rented, is sized in whole nodes for those tokens; its list price is price *
 // growth(-price_decline, m) times today's; electricity, colocation and wages have grown until its
-// delivery. Hardware that is younger at the horizon is worth more then: the residual value falls in
-// a straight line from the full price to `residual_value` (of servers and network: to one of their
-// own) at the age of H, so that every choice pays for the part of it that was used. A delivery
-// after the horizon never arrives: everything is rented.
+// delivery. What is younger at the horizon is worth more then: the residual value falls in a
+// straight line from the full price to `residual_value` (of servers, network and an own facility:
+// to one of their own) at the age of H, so that every choice pays for the part of it that was used.
+// A delivery after the horizon never arrives: everything is rented.
 #ifndef PERTOKEN_MODEL_QUESTIONS_WAIT_H
 #define PERTOKEN_MODEL_QUESTIONS_WAIT_H
 
@@ -40,14 +42,17 @@
 struct wait_choice {
   double mean, low, high; // USD: expected, and the 5th and 95th percentile
   double regret;          // USD: expected excess over the better choice
-  double right;           // share of draws in which it is the better choice; ties count for now
+  double right;           // share of draws in which it does not cost more: a tie counts for both
 };
 
 struct wait_month {
   double months;
   double cost;  // USD, expected
-  double right; // share of draws in which it is cheaper than buying now
+  double right; // share of draws in which it costs no more than buying now
 };
+
+// By the expected costs; what differs by rounding only is a tie.
+enum wait_verdict { WAIT_NOW, WAIT_LATER, WAIT_TIE };
 
 struct wait_answer {
   const struct scenario *scenario;
@@ -62,8 +67,10 @@ struct wait_answer {
   double slip;            // h, expected
   const char *slip_words; // the source of the slip
   double rate;            // token/h that both choices serve, expected
+  double bought;          // token/h of it that the option buys elsewhere, expected
   double unmet;           // token/h that the option's demand exceeds it by, expected
   struct wait_choice now, later;
+  enum wait_verdict verdict;
   struct wait_month *list; // 0, 1, ... months
   size_t count;
   long pays_from, pays_until, best; // months of the list; -1: waiting never pays

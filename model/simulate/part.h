@@ -36,6 +36,9 @@ struct simulation_frame {
   uint64_t influence_draws;          // of the whole run
   bool by_ranks;
   const double *rank_shares; // [outcome_count][group_count] when by_ranks
+  const char *currency;
+  const struct delay_damages *damages; // [option_count]
+  uint64_t damages_draws;
 };
 
 // Sums of an outcome over draws, less its sketch's center.

@@ -5,13 +5,14 @@
 #include "model/chance/draw.h"
 #include "model/chance/exact_sum.h"
 #include "model/chance/quantile_sketch.h"
+#include "model/simulate/simulation.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { SCHEMA = 5, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
+enum { SCHEMA = 6, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
 
 static json_t *names_json(const char *const *names, size_t count) {
   json_t *list = json_array();
@@ -103,6 +104,18 @@ static json_t *outcome_json(const struct simulation_part *part, size_t o) {
       bins_json(part->counts[o], sketch_bins(shape)));
 }
 
+// Four numbers for each option; null where it has no such clause.
+static json_t *damages_json(const struct simulation_frame *frame) {
+  json_t *list = json_array();
+  for (size_t o = 0; o < frame->option_count; o++) {
+    const struct delay_damages *of = &frame->damages[o];
+    json_array_append_new(list,
+                          json_pack("[o, o, o, o]", number_json(of->due), number_json(of->cost),
+                                    number_json(of->paid), number_json(of->uncovered)));
+  }
+  return list;
+}
+
 int simulation_part_print(const struct simulation_part *part, FILE *out) {
   const struct simulation_frame *frame = &part->frame;
   json_t *shards = json_array(), *outcomes = json_array();
@@ -114,7 +127,7 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
   json_t *object =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, s:b, "
                 "s:I, s:o, s:o, "
-                "s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
+                "s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:s, s:I, s:o, s:o}",
                 "schema", SCHEMA, "item", frame->item, "unit", frame->unit, "digest", frame->digest,
                 "case", frame->case_name, "stamp", frame->stamp, "asked", frame->asked,
                 "unit_factor", frame->unit_factor, "draws", (json_int_t)frame->draws, "method",
@@ -131,7 +144,9 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
                 (json_int_t)part->verdicts.decided, "ranked",
                 counts_json(part->verdicts.ranked, frame->option_count), "cheapest",
                 counts_json(part->verdicts.cheapest, frame->option_count), "unsaved",
-                counts_json(part->verdicts.unsaved, frame->option_count), "outcomes", outcomes);
+                counts_json(part->verdicts.unsaved, frame->option_count), "currency",
+                frame->currency, "damages_draws", (json_int_t)frame->damages_draws, "damages",
+                damages_json(frame), "outcomes", outcomes);
   int bad = !object || json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17)) ||
             fputc('\n', out) == EOF;
   json_decref(object);
@@ -208,6 +223,23 @@ static const bool *read_flags(struct part_reader *reader, const json_t *object, 
   for (size_t i = 0; i < count; i++)
     flags[i] = json_is_true(json_array_get(list, i));
   return flags;
+}
+
+static const struct delay_damages *read_damages(struct part_reader *reader, const json_t *object,
+                                                size_t count) {
+  const json_t *list = member(reader, object, "damages", JSON_ARRAY);
+  struct delay_damages *damages = arena_array(reader->arena, count, sizeof *damages);
+  if (json_array_size(list) != count && !reader->bad)
+    reader->bad = "damages";
+  for (size_t o = 0; o < count; o++) {
+    double numbers[4];
+    for (size_t i = 0; i < 4; i++) {
+      const json_t *number = json_array_get(json_array_get(list, o), i);
+      numbers[i] = json_is_number(number) ? json_number_value(number) : NAN;
+    }
+    damages[o] = (struct delay_damages){numbers[0], numbers[1], numbers[2], numbers[3]};
+  }
+  return damages;
 }
 
 // The next pair of index and value, from *at on; false after the last, or an index beyond `count`.
@@ -365,7 +397,10 @@ static void read_frame(struct part_reader *reader, const json_t *object,
       .shards = (unsigned)read_whole(reader, object, "shard_count", 1, MAX_SIMULATE_SHARDS),
       .replicates = (unsigned)read_whole(reader, object, "replicates", 1, MAX_REPLICATES),
       .influence_draws =
-          (uint64_t)read_whole(reader, object, "influence_draws", 0, MAX_INFLUENCE_DRAWS)};
+          (uint64_t)read_whole(reader, object, "influence_draws", 0, MAX_INFLUENCE_DRAWS),
+      .currency = read_text(reader, object, "currency"),
+      .damages_draws =
+          (uint64_t)read_whole(reader, object, "damages_draws", 1, (int64_t)MAX_SIMULATE_DRAWS)};
   frame->options = read_names(reader, object, "options", &frame->option_count);
   frame->groups = read_names(reader, object, "groups", &frame->group_count);
   frame->notes = read_names(reader, object, "notes", &frame->note_count);
@@ -373,6 +408,7 @@ static void read_frame(struct part_reader *reader, const json_t *object,
   frame->labels = read_names(reader, object, "labels", &labels);
   frame->not_ranked = read_names(reader, object, "not_ranked", &reasons);
   frame->compared = read_flags(reader, object, "compared", frame->option_count);
+  frame->damages = read_damages(reader, object, frame->option_count);
   if (reasons != frame->option_count && !reader->bad)
     reader->bad = "not_ranked";
   if (labels != frame->option_count && !reader->bad)

@@ -14,8 +14,6 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { PILOT_BLOCKS = 16 };
-
 // Notes how often the first draws owed anything, and how much: the same in every shard.
 static void note_remedies(struct simulation_run *run, const double *due, const double *credit,
                           size_t draws) {
@@ -59,7 +57,7 @@ static void count_owed(const struct simulation_run *run, const struct worker *wo
 
 int pilot_find_shapes(struct simulation_run *run, struct worker *worker) {
   struct simulation_frame *frame = &run->frame;
-  uint64_t blocks = run->blocks < PILOT_BLOCKS ? run->blocks : PILOT_BLOCKS;
+  uint64_t blocks = run_pilot_blocks(run);
   size_t room = (size_t)blocks * VECTOR_BLOCK, count = 0;
   struct sketch_shape *shapes = arena_array(run->arena, frame->outcome_count, sizeof *shapes);
   double *pilot = arena_array(&worker->arena, frame->outcome_count * room, sizeof *pilot);

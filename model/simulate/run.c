@@ -23,6 +23,16 @@ size_t run_draws_in(const struct simulation_run *run, uint64_t block) {
   return rest < VECTOR_BLOCK ? (size_t)rest : VECTOR_BLOCK;
 }
 
+uint64_t run_pilot_blocks(const struct simulation_run *run) {
+  enum { PILOT_BLOCKS = 16 };
+  return run->blocks < PILOT_BLOCKS ? run->blocks : PILOT_BLOCKS;
+}
+
+uint64_t run_pilot_draws(const struct simulation_run *run) {
+  const uint64_t room = run_pilot_blocks(run) * VECTOR_BLOCK;
+  return run->frame.draws < room ? run->frame.draws : room;
+}
+
 uint64_t run_bad_block(const struct simulation_run *run) {
   uint64_t block;
 #pragma omp atomic read

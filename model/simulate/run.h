@@ -25,6 +25,7 @@ enum {
   RUN_SHORT, // for an option whose vendor owes a remedy, as are the next two
   RUN_REMEDY,
   RUN_TOKENS,
+  RUN_DAMAGES, // for an option with damages for a delay, as is the one before
   RUN_AMOUNT,
   RUN_ITEMS = RUN_AMOUNT + RANKING_AMOUNTS
 };
@@ -52,6 +53,10 @@ unsigned run_replicate(const struct simulation_run *run, uint64_t block, uint64_
 
 // The draws of a block that count: all of them, except in the last block.
 size_t run_draws_in(const struct simulation_run *run, uint64_t block);
+
+// The first blocks, from which a run determines what its shards have in common, and their draws.
+uint64_t run_pilot_blocks(const struct simulation_run *run);
+uint64_t run_pilot_draws(const struct simulation_run *run);
 
 // Can be called while threads are running.
 uint64_t run_bad_block(const struct simulation_run *run);

@@ -82,6 +82,7 @@ static int choose_variables(struct sampler_setup *setup) {
     else if (setup->variables[i] == SOLVED)
       setup->variables[i] = sampler->variable_count;
   sampler->ranges = ranges;
+  sampler->variables = setup->variables;
   if (sampler->variable_count)
     return 0;
   diagnostics_error(setup->diagnostics, (struct place){.source = scenario->source},

@@ -33,6 +33,7 @@ struct sampler {
   const struct response *response;
   int variable_count;
   const size_t *ranges; // [variable_count] of the scenario
+  const int *variables; // [option_count][model->count]: the variable of an option's input, or -1
   const struct sample_group *groups;
   size_t group_count;
   enum draw_method method;

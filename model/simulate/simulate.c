@@ -6,6 +6,7 @@
 #include "model/cost/units.h"
 #include "model/scenario/ranking.h"
 #include "model/simulate/bad_draw.h"
+#include "model/simulate/delay_damages.h"
 #include "model/simulate/influence.h"
 #include "model/simulate/part.h"
 #include "model/simulate/pilot.h"
@@ -112,12 +113,15 @@ static int sampler_start(struct simulation_run *run, int item) {
                           [RUN_COST] = model_find(scenario->model, "cost_per_mtok"),
                           [RUN_SHORT] = model_find(scenario->model, "falls_short"),
                           [RUN_REMEDY] = model_find(scenario->model, "remedy_total"),
-                          [RUN_TOKENS] = model_find(scenario->model, "tokens_total")};
+                          [RUN_TOKENS] = model_find(scenario->model, "tokens_total"),
+                          [RUN_DAMAGES] = model_find(scenario->model, "damages_total")};
   bool *wanted = run->wanted = arena_array(run->arena, options * RUN_ITEMS, sizeof *wanted);
   for (size_t a = 0; a < RANKING_AMOUNTS; a++)
     items[RUN_AMOUNT + a] = model_find(scenario->model, ranking_amounts[a].item);
   for (size_t o = 0; o < options; o++) {
     wanted[o * RUN_ITEMS + RUN_OUTCOME] = wanted[o * RUN_ITEMS + RUN_COST] = true;
+    wanted[o * RUN_ITEMS + RUN_TOKENS] = wanted[o * RUN_ITEMS + RUN_DAMAGES] =
+        delay_damages_apply(scenario, o);
     for (size_t a = 0; a < RANKING_AMOUNTS; a++)
       wanted[o * RUN_ITEMS + RUN_AMOUNT + a] =
           ranking_amount_of(scenario, &scenario->options[o], &ranking_amounts[a]) >= 0;
@@ -163,7 +167,9 @@ static int frame_start(struct simulation_run *run, int item) {
       .baseline = scenario->baseline,
       .outcome_count = 2 * scenario->option_count - 1,
       .by_ranks = few,
+      .currency = scenario->model->currency,
   };
+  run->frame.damages_draws = run_pilot_draws(run);
   uint64_t wanted =
       request->draws < MAX_INFLUENCE_DRAWS ? run->blocks * VECTOR_BLOCK : MAX_INFLUENCE_DRAWS;
   run->influence_blocks = few || request->without_influence ? 0 : wanted / VECTOR_BLOCK;
@@ -184,6 +190,8 @@ static struct simulation_part *run_all(struct simulation_run *run, struct worker
     bad_draw_report(run, &workers[0]);
     return NULL;
   }
+  if (delay_damages_find(run, &workers[0]))
+    return NULL;
   if (run->frame.by_ranks)
     pilot_find_rank_shares(run, &workers[0]);
   for (int t = 0; t < threads; t++)

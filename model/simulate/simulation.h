@@ -36,6 +36,13 @@ struct outcome {
   const struct influence *influences; // [group_count]
 };
 
+// Of an option whose contract pays damages for a late delivery; amounts are means over the draws.
+struct delay_damages {
+  double due;  // share of the draws in which they are; NAN for other options
+  double cost; // of the delay, before damages
+  double paid, uncovered;
+};
+
 struct simulation {
   const char *item, *unit, *digest, *case_name;
   const char *stamp;          // of the scenario
@@ -59,8 +66,11 @@ struct simulation {
   const struct outcome *outcomes;
   // A cost below zero has no share (cost_saving). What is left without the draws that have such a
   // cost is no sample of the saving: they are its best, or its worst.
-  const char *const *no_saving; // [option_count] why one that is compared has none; ""
-  const double *unsaved;        // [option_count] in which share of the draws
+  const char *const *no_saving;        // [option_count] why one that is compared has none; ""
+  const double *unsaved;               // [option_count] in which share of the draws
+  const struct delay_damages *damages; // [option_count]; NULL if nothing was drawn
+  uint64_t damages_draws;              // the first ones, from which these are
+  const char *currency;
   size_t group_count;
   const char *const *groups; // inputs, correlated ones together
   bool by_ranks;             // influence by regression on ranks

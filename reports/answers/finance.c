@@ -24,6 +24,8 @@ static const struct measure {
     {"examined", "Extra outlay examined", NULL, 0, 0},
     {"extra_outlay", "Amount of the extra outlay", "cash",
      offsetof(struct comparison, extra_outlay), 0},
+    {"outlay_share", "Its share of the purchase", "discount",
+     offsetof(struct comparison, outlay_share), 0},
     {"pays", "Does it pay?", NULL, 0, 0},
     {"payback", "Payback time", "period", offsetof(struct comparison, payback), 0},
     {"discounted_payback", "Payback time, discounted", "period",
@@ -37,6 +39,10 @@ const char *const finance_pays[OUTLAYS] = {[OUTLAY_NONE] = "no extra outlay",
                                            [OUTLAY_LOST] = "no",
                                            [OUTLAY_UNDISCOUNTED] = "only undiscounted",
                                            [OUTLAY_PAYS] = "yes"};
+
+const char *finance_no_rate(bool is_minor) {
+  return is_minor ? "n.m." : "none";
+}
 
 static const struct option *baseline_of(const struct scenario *scenario) {
   return &scenario->options[scenario->baseline];
@@ -67,7 +73,7 @@ static struct answer_cell measured(const struct comparison *comparison,
     // Shown as a rate per year; base units count in hours.
     if (!strcmp(measure->key, "irr"))
       value /= conversion_table[CONVERT_HOURS_PER_YEAR].value;
-    return (struct answer_cell){.value = value, .otherwise = "none"};
+    return (struct answer_cell){.value = value, .otherwise = finance_no_rate(comparison->is_minor)};
   }
   if (!strcmp(measure->key, "pays"))
     return cell_words(finance_pays[comparison->outlay]);
@@ -97,6 +103,9 @@ struct answer_table finance_difference(const struct scenario *scenario, struct a
       cells[1 + o] = comparison ? measured(comparison, measure, arena) : cell_absent("");
       if (comparison)
         table.faces = 0;
+      if (comparison && comparison->is_minor)
+        table.note = "n.m.: not meaningful, as so small an extra outlay has almost any rate of "
+                     "return if prices change a little.";
     }
   }
   table.json = "difference.options.%c.%r";
@@ -115,13 +124,25 @@ static const char *saved_text(const struct comparison *comparison, bool dearer,
                       saved < 0 ? " more" : "");
 }
 
-// ", which it earns back in 2.49 yr"
+// ", which it earns back in 2.49 yr"; of what is too little for that, " and saves 850 USD in all".
 static const char *payback_text(const struct comparison *comparison, struct arena *arena) {
+  if (comparison->is_minor)
+    return arena_printf(arena, " and %s", saved_text(comparison, true, arena));
   const struct unit *time = unit_of_item(comparison->scenario, "period");
   const char *number = number_significant(number_in_unit(comparison->payback, time), 3, arena);
   return isnan(comparison->payback)
              ? ""
              : arena_printf(arena, ", which it earns back in %s %s", number, time->text);
+}
+
+// " (0.026 % of the purchase, too little for ...)"
+static const char *minor_text(const struct comparison *comparison, struct arena *arena) {
+  return comparison->is_minor
+             ? arena_printf(arena,
+                            " (%s of the purchase: too little for a payback time or a rate of "
+                            "return to mean anything)",
+                            percent_words(comparison->outlay_share, arena))
+             : "";
 }
 
 // If one of the two buys in stages, the outlay is only the initial one.
@@ -148,10 +169,11 @@ static const char *earning(const struct comparison *comparison, struct arena *ar
         arena, "%s costs %s less %s than %s and %s: the extra outlay for %s does not pay", cheaper,
         outlay, to_buy(comparison), dearer, saved_text(comparison, false, arena), dearer);
   default:
-    return arena_printf(arena, "%s costs %s more %s than %s%s: the extra outlay for %s pays%s",
+    return arena_printf(arena, "%s costs %s more %s than %s%s: the extra outlay for %s pays%s%s",
                         dearer, outlay, to_buy(comparison), cheaper,
                         payback_text(comparison, arena), dearer,
-                        comparison->outlay == OUTLAY_PAYS ? "" : ", but not once it is discounted");
+                        comparison->outlay == OUTLAY_PAYS ? "" : ", but not once it is discounted",
+                        minor_text(comparison, arena));
   }
 }
 

@@ -8,6 +8,8 @@
 #include "model/scenario/scenario.h"
 #include "reports/faces/answer.h"
 
+#include <stdbool.h>
+
 // Of the selected case: a table for each view, and the difference.
 //
 // Csv: view,option,case,item,label,unit,period,value; a series has a line for each period from 0,
@@ -17,13 +19,16 @@ struct answer finance_answer(const struct scenario *scenario, struct arena *aren
 
 // For each option that can be compared with the baseline: which of the two has the extra outlay
 // that is examined, and whether it pays; without payback and rate of return if it is not earned
-// back within the horizon. model/questions/comparison.h defines the terms. Json: difference {
-// units, options: { ID: { saved, npv_saved, dearer_purchase, examined, extra_outlay, pays, payback,
-// discounted_payback, irr } } }.
+// back within the horizon, or too small for them to mean anything. model/questions/comparison.h
+// defines the terms. Json: difference { units, options: { ID: { saved, npv_saved, dearer_purchase,
+// examined, extra_outlay, outlay_share, pays, payback, discounted_payback, irr } } }.
 struct answer_table finance_difference(const struct scenario *scenario, struct arena *arena);
 
 // "mi325x over h200": whose extra outlay is examined, whichever of the two that is.
 const char *finance_examined(const char *dearer, const char *cheaper, struct arena *arena);
+
+// What is shown instead of a payback or a rate of return.
+const char *finance_no_rate(bool is_minor);
 
 // Whether an extra outlay pays: "no", "yes", ...
 extern const char *const finance_pays[OUTLAYS];

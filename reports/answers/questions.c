@@ -13,7 +13,9 @@
 static const struct question questions[] = {
     {"fit", "a [fit] section, or an interactivity in [workload]", fit_asked, answer_fit, NULL},
     {"rent",
-     "an owned and a rented option with the same workload and constant fleets, or a [rent NAME]",
+     "an owned and a rented option with the same workload and constant fleets, or a [rent NAME] "
+     "with "
+     "rates for such an owned one; 'pertoken compare' shows all others side by side",
      rent_asked, answer_rent, rent_why_not},
     {"audit", "a [claim NAME] section with the claim", audit_asked, answer_audit, NULL},
     {"route", "a [demand NAME] for each workload, without a [plan]", route_asked, answer_route,

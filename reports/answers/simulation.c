@@ -200,8 +200,28 @@ static const char *sentence(const struct telling *telling) {
     if (!isnan(simulation->cheapest[o]))
       text = arena_printf(
           arena, *text ? "%s, %s in %s %%" : "%s%s is the cheapest in %s %% of the draws", text,
-          label_of(telling, o), number_fixed(100 * simulation->cheapest[o], 1, arena));
+          label_of(telling, o), number_percent(simulation->cheapest[o], arena));
   return *text ? arena_printf(arena, "%s.", text) : "";
+}
+
+static bool pays_damages(const struct simulation *simulation, size_t option) {
+  return simulation->damages && !isnan(simulation->damages[option].due);
+}
+
+const char *simulation_damages_text(const struct simulation *simulation, size_t option,
+                                    struct arena *arena) {
+  if (!pays_damages(simulation, option))
+    return "";
+  const struct delay_damages *of = &simulation->damages[option];
+  const struct unit *money = unit_constant(simulation->currency, arena);
+  const char *cover =
+      of->cost > 0 ? arena_printf(arena, "on average the delay costs %s, of which they cover %s",
+                                  money_text(of->cost, money, arena),
+                                  percent_words(1 - of->uncovered / of->cost, arena))
+                   : "the delay costs nothing";
+  return arena_printf(arena, "%s: damages are due in %s of the first %s draws; %s",
+                      simulation->labels[option], percent_words(of->due, arena),
+                      number_fixed((double)simulation->damages_draws, 0, arena), cover);
 }
 
 static void add_notes(const struct telling *telling, struct answer *answer) {
@@ -229,6 +249,9 @@ static void add_notes(const struct telling *telling, struct answer *answer) {
   for (size_t o = 0; o < simulation->option_count; o++)
     if (strcmp(brief_of(telling, o), label_of(telling, o)) != 0)
       answer_note(answer, "Option: ", "%s is %s", simulation->options[o], label_of(telling, o));
+  for (size_t o = 0; o < simulation->option_count; o++)
+    if (pays_damages(simulation, o))
+      answer_note(answer, "Late delivery: ", "%s", simulation_damages_text(simulation, o, arena));
   for (size_t i = 0; i < simulation->note_count; i++)
     answer_note(answer, "Note: ", "%s", simulation->notes[i]);
 }
@@ -263,6 +286,35 @@ static struct answer_table ranks_table(const struct telling *telling) {
                                                     .unit = telling->plain,
                                                     .json = "unsaved.%r"})[1] =
         cell_value(simulation->unsaved[o]);
+  table.json = "%r";
+  table.faces = FACE_CSV | FACE_JSON;
+  return table;
+}
+
+// Means over the draws; a share of them is the mean of a flag.
+static struct answer_table damages_table(const struct telling *telling) {
+  static const struct {
+    const char *label, *json;
+    bool is_share;
+    size_t place; // in struct delay_damages
+  } figures[] = {
+      {"damages_due", "damages.%r.due", true, offsetof(struct delay_damages, due)},
+      {"delay_cost", "damages.%r.delay_cost", false, offsetof(struct delay_damages, cost)},
+      {"damages_paid", "damages.%r.paid", false, offsetof(struct delay_damages, paid)},
+      {"uncovered", "damages.%r.uncovered", false, offsetof(struct delay_damages, uncovered)}};
+  const struct simulation *simulation = telling->simulation;
+  const struct unit *money = unit_as_is(simulation->currency, telling->arena);
+  struct answer_table table = answer_table_new("damages", NULL, telling->arena);
+  ANSWER_COLUMN(&table, .key = "kind");
+  ANSWER_COLUMN(&table, .key = "mean");
+  for (size_t o = 0; o < simulation->option_count; o++)
+    for (size_t f = 0; pays_damages(simulation, o) && f < sizeof figures / sizeof figures[0]; f++)
+      answer_table_row_of(&table,
+                          (struct answer_row){.key = simulation->options[o],
+                                              .label = figures[f].label,
+                                              .unit = figures[f].is_share ? telling->plain : money,
+                                              .json = figures[f].json})[1] =
+          cell_value(*(const double *)((const char *)&simulation->damages[o] + figures[f].place));
   table.json = "%r";
   table.faces = FACE_CSV | FACE_JSON;
   return table;
@@ -403,6 +455,7 @@ struct answer simulation_answer(const struct simulation *simulation, const char 
   for (size_t i = 0; influences && i < count; i++)
     answer_push(&answer, influences_table(&telling, outcomes[i]));
   answer_push(&answer, ranks_table(&telling));
+  answer_push(&answer, damages_table(&telling));
   answer_push(&answer, outcomes_table(&telling));
   if (influences)
     answer_push(&answer, shares_table(&telling));

@@ -73,13 +73,13 @@ static void add_choices(const struct writing *writing, struct answer *answer) {
   add_choice(table, now_name(writing), &writing->wait->now);
   add_choice(table, later_name(writing), &writing->wait->later);
   table->note = "Regret: average extra cost compared with the better of the two; right: how often "
-                "it is the better one.";
+                "it is the better one; a tie counts for both.";
 }
 
 static const char *latest_words(const struct writing *writing) {
   const double latest = writing->wait->latest_delivery;
   if (isnan(latest))
-    return "even with immediate delivery, waiting would cost more";
+    return "even with immediate delivery, waiting would not cost less";
   if (isinf(latest))
     return "whatever the delivery date, waiting costs less";
   return arena_printf(writing->arena,
@@ -120,18 +120,25 @@ static const char *when_it_pays(const struct writing *writing) {
 
 static const char *verdict(const struct writing *writing) {
   const struct wait_answer *answer = writing->wait;
-  const bool wait = answer->later.mean < answer->now.mean;
+  const bool wait = answer->verdict == WAIT_LATER;
+  if (answer->verdict == WAIT_TIE)
+    return arena_printf(writing->arena, "A tie: %s and %s cost the same, %s. %s",
+                        choice_words(writing, false), choice_words(writing, true),
+                        money(writing, answer->now.mean), when_it_pays(writing));
   const struct wait_choice *better = wait ? &answer->later : &answer->now;
   const double other = wait ? answer->now.mean : answer->later.mean;
-  const char *chance =
-      answer->uncertain
-          ? arena_printf(writing->arena, " This is right in %.3g %% of draws.", 100 * better->right)
-          : "";
-  return arena_printf(writing->arena, "%s: %s costs %s, %s (%.3g %%) less than %s.%s %s",
+  const char *chance = answer->uncertain
+                           ? arena_printf(writing->arena, " This is right in %s of draws.",
+                                          percent_words(better->right, writing->arena))
+                           : "";
+  const double saving = cost_saving(better->mean, other);
+  const char *share =
+      isnan(saving) ? ""
+                    : arena_printf(writing->arena, " (%s)", percent_words(saving, writing->arena));
+  return arena_printf(writing->arena, "%s: %s costs %s, %s%s less than %s.%s %s",
                       wait ? "Wait" : "Buy now", choice_words(writing, wait),
-                      money(writing, better->mean), money(writing, other - better->mean),
-                      100 * (1 - better->mean / other), choice_words(writing, !wait), chance,
-                      when_it_pays(writing));
+                      money(writing, better->mean), money(writing, other - better->mean), share,
+                      choice_words(writing, !wait), chance, when_it_pays(writing));
 }
 
 static void add_reasons(const struct writing *writing, struct answer *answer) {
@@ -139,9 +146,13 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
   const struct unit *price =
       unit_known(model_unit_text(wait->scenario->model, "USD/Mtok"), writing->arena);
   answer_reason(
-      answer, "Both alternatives serve %s, the output of %s if bought now.",
+      answer, "Both alternatives serve %s, the output of %s if bought now%s.",
       quantity_words(wait->rate, unit_known("Mtok/month", writing->arena), 6, writing->arena),
-      option_name(writing, wait->option));
+      option_name(writing, wait->option),
+      wait->bought > 1e-9 * wait->rate
+          ? arena_printf(writing->arena, ", of which it buys %s elsewhere",
+                         percent_words(wait->bought / wait->rate, writing->arena))
+          : "");
   if (wait->meanwhile >= 0)
     answer_reason(answer, "Until delivery, %s is rented for these tokens.",
                   option_name(writing, (size_t)wait->meanwhile));
@@ -175,8 +186,9 @@ static struct answer answer_one(const struct wait_answer *wait, struct arena *ar
   answer.sentence = verdict(&writing);
   add_reasons(&writing, &answer);
   if (wait->unmet > 1e-9 * wait->rate)
-    answer_warn(&answer, "both alternatives serve only %.3g %% of the demand, as %s does",
-                100 * wait->rate / (wait->rate + wait->unmet), option_name(&writing, wait->option));
+    answer_warn(&answer, "both alternatives serve only %s of the demand, as %s does",
+                percent_words(wait->rate / (wait->rate + wait->unmet), arena),
+                option_name(&writing, wait->option));
   if (*wait->slip_words)
     answer_warn(&answer, "the slip is %s: give a distribution if you know better",
                 wait->slip_words);

@@ -302,7 +302,10 @@ const char *percent_words(double share, struct arena *arena) {
 }
 
 const char *money_text(double value, const struct unit *unit, struct arena *arena) {
-  return arena_printf(arena, "%s %s", number_fixed(value, 0, arena), unit->text);
+  const bool little = fabs(value) >= 1e-4 && fabs(value) < 0.5;
+  return arena_printf(arena, "%s %s",
+                      little ? number_significant(value, 2, arena) : number_fixed(value, 0, arena),
+                      unit->text);
 }
 
 const char *joined(const char *list, const char *word, struct arena *arena) {

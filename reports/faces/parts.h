@@ -181,7 +181,7 @@ const char *quantity_words(double value, const struct unit *unit, int digits, st
 // "14.3 %": a share, with three significant digits, or as many more as tell it from 100 %.
 const char *percent_words(double share, struct arena *arena);
 
-// "1,234,567 USD"; the unit is the report's currency.
+// "1,234,567 USD", "0.32 USD"; the unit is the report's currency.
 const char *money_text(double value, const struct unit *unit, struct arena *arena);
 
 // "a, b": a list that grows.

@@ -42,7 +42,18 @@ function with_unit(text, item) {
   return unit ? `${text} ${unit}` : text;
 }
 
-const percent = (share) => `${fixed(Math.abs(share) * 100, 1)} %`;
+// "14.3", "99.97": with one decimal, or as many more as tell it from 100: as number_percent in
+// reports/print/number.h.
+function percent_decimals(share) {
+  let decimals = 1;
+  while (100 * share < 100 - 1e-6 && fixed(100 * share, decimals) === fixed(100, decimals))
+    decimals += 1;
+  return decimals;
+}
+
+const percent_number = (share) => fixed(100 * share, percent_decimals(share));
+
+const percent = (share) => `${percent_number(Math.abs(share))} %`;
 
 // Amounts in the narrow space of an axis or a label: 12.3k, 39.6M.
 const short_number = (value) => format(value, { notation: 'compact', maximumSignificantDigits: 3 });

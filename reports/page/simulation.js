@@ -163,17 +163,16 @@ class Simulation {
     if (!used.length)
       return null;
     const values = this.draws.values(used);
-    const items = inputs.map((one, o) => {
-      const mixed = { ...one };
-      for (const [name, range] of Object.entries(ranges[o]))
-        mixed[name] = values.get(range);
-      return this.items(o, mixed, length);
-    });
+    const mixed = inputs.map((one, o) => ({ ...one, ...Object.fromEntries(
+      Object.entries(ranges[o]).map(([name, range]) => [name, values.get(range)])) }));
+    const items = mixed.map((one, o) => this.items(o, one, length));
+    const on_time = items.map((one, o) => one.damages_total
+      && this.items(o, { ...mixed[o], delivery_delay: 0 }, length).cost_per_mtok);
     return this.results(items.map((one) => Object.fromEntries(Object.entries(one)
-      .map(([name, all]) => [name, all.subarray(0, draws)]))));
+      .map(([name, all]) => [name, all.subarray(0, draws)]))), on_time);
   }
 
-  results(items) {
+  results(items, on_time) {
     const { baseline, levels } = this.setup, costs = items.map((one) => one.cost_per_mtok);
     if (!costs.every((one) => one.every(Number.isFinite)))
       return { finite: false };
@@ -184,7 +183,22 @@ class Simulation {
       return { finite: false };
     return { finite: true, levels, unsaved, costs: costs.map((cost) => percentiles_of(cost, levels)),
       savings: savings.map((saving, o) => (saving && !unsaved[o] ? percentiles_of(saving, levels) : null)),
+      damages: items.map((one, o) => (on_time[o] ? this.damages(one, on_time[o]) : null)),
       ...this.verdicts(items, costs) };
+  }
+
+  // Of an option whose contract pays for a delay, as in model/simulate/delay_damages.h: how often it
+  // does, and the means of what the delay costs and of what is left of that.
+  damages({ cost_per_mtok: costs, tokens_total: tokens, damages_total: credits }, on_time) {
+    const { draws } = this.setup;
+    let due = 0, cost = 0, uncovered = 0;
+    for (let k = 0; k < draws; k++) {
+      const paid = -credits[k], lost = Math.max(0, (costs[k] - on_time[k]) * tokens[k] + paid);
+      due += paid > 0 ? 1 / draws : 0;
+      cost += lost / draws;
+      uncovered += Math.max(0, lost - paid) / draws;
+    }
+    return { due, cost, uncovered };
   }
 
   // The rule of model/scenario/ranking.h applied to each draw, as shares of the draws: how often each

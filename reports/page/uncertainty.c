@@ -128,9 +128,10 @@ static json_t *operation_names(void) {
   return names;
 }
 
-// The items that simulate computes for an option, if its graph has them.
-static const char *const base_items[] = {"cost_per_mtok"};
-enum { BASE_ITEMS = sizeof base_items / sizeof base_items[0] };
+// The items that simulate computes for an option, if its graph has them: the latter two for what a
+// contract pays for a delay.
+static const char *const base_items[] = {"cost_per_mtok", "damages_total", "tokens_total"};
+enum { BASE_ITEMS = sizeof base_items / sizeof base_items[0], WITHOUT_DAMAGES = 1 };
 enum { ALL_ITEMS = BASE_ITEMS + RANKING_AMOUNTS };
 
 // The values that a graph's items are computed from, with their numbers in the script.
@@ -210,8 +211,12 @@ static void number_steps(struct steps *steps, const int *own) {
 
 // Lists the items of a graph that simulate computes.
 static size_t items_of(const struct graph *graph, struct calculation_item *items) {
+  const int damages = model_find(graph->model, "damages_total");
+  const bool pays = damages >= 0 && graph->state[damages] != GRAPH_ABSENT;
   size_t count = 0;
   for (size_t i = 0; i < ALL_ITEMS; i++) {
+    if (!pays && i >= WITHOUT_DAMAGES && i < BASE_ITEMS)
+      continue;
     const int d = model_find(graph->model,
                              i < BASE_ITEMS ? base_items[i] : ranking_amounts[i - BASE_ITEMS].item);
     if (d >= 0 && graph->state[d] != GRAPH_ABSENT)

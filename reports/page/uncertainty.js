@@ -79,8 +79,6 @@ function saving_interval({ cheapest, against }, { savings }) {
     ? savings[against].map((saving) => 1 - 1 / (1 - saving)).reverse() : null;
 }
 
-const share_text = (share) => fixed(100 * share, 1);
-
 const seldom_text = (share) => (share > 0
   ? `only in ${fixed(100 * Math.min(Math.max(share, 0.001), 0.999), 1)} % of the draws`
   : 'in none of the draws');
@@ -97,7 +95,7 @@ function limits_text(best, against, { ranked }) {
 function other_text(best, { cheapest }) {
   const most = cheapest.reduce((other, share, o) => (share > cheapest[other] ? o : other), best);
   return most === best ? '' : `, but ${data.options[most].label} is the cheapest in ${
-    fixed(100 * cheapest[most], 1)} % of the draws`;
+    percent_number(cheapest[most])} % of the draws`;
 }
 
 // Like verdict_over_ranges in reports/print/verdict.h.
@@ -107,12 +105,22 @@ function over_ranges_text(ranking, result) {
     return '';
   const cost = result.costs[best].map((value) => significant(in_mtok(value), 4));
   const saving = ranking.against < 0 ? null : saving_interval(ranking, result);
-  const saves = saving ? ` and saves ${share_text(saving[MEDIAN])} % against ${
-    data.options[ranking.against].label} (${share_text(saving[LOW])} to ${
-    share_text(saving[HIGH_LEVEL])} %)` : '';
+  const decimals = saving && percent_decimals(saving[HIGH_LEVEL]);
+  const [low, median, high] = saving
+    ? [LOW, MEDIAN, HIGH_LEVEL].map((level) => fixed(100 * saving[level], decimals)) : [];
+  const saves = saving ? ` and saves ${median} % against ${
+    data.options[ranking.against].label} (${low} to ${high} %)` : '';
   return `Over the ranges ${data.options[best].label} costs ${cost[MEDIAN]} ${
     per_mtok().unit} in the median (P5 to P95: ${cost[LOW]} to ${cost[HIGH_LEVEL]})${saves}${
     limits_text(best, ranking.against, result) || other_text(best, result)}.`;
+}
+
+// Like simulation_damages_text in reports/answers/simulation.h.
+function damages_text({ label }, { due, cost, uncovered }) {
+  const money = items.get('tco');
+  const covers = cost > 0 ? `on average the delay costs ${with_unit(shown(cost, money), money)}, of ${
+    ''}which they cover ${percent(1 - uncovered / cost)}` : 'the delay costs nothing';
+  return `${label}: damages are due in ${percent(due)} of the draws; ${covers}. `;
 }
 
 function uncertainty_words(result) {
@@ -125,7 +133,9 @@ function uncertainty_words(result) {
   const why = data.options.map(({ label }, o) => (result.unsaved[o] ? `No saving of ${label}: in ${
     Number((100 * result.unsaved[o]).toPrecision(3))} % of the draws, it or ${base} costs less than nothing; no share of ${
     ''}that can be saved, and percentiles of the other draws alone would mislead. ` : ''));
-  return `${why.join('')}${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
+  const damages = data.options.map((option, o) =>
+    (result.damages[o] ? damages_text(option, result.damages[o]) : ''));
+  return `${why.join('')}${damages.join('')}${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
 }
 
 // ---- picture and table
@@ -167,12 +177,12 @@ const percentile_texts = (levels, text) => [LOW, MEDIAN, HIGH_LEVEL].map((level)
 
 function uncertainty_table({ costs, savings, cheapest }) {
   const base = data.options[data.scenario.baseline].label, several = data.options.length > 1;
-  const often = (share) => (Number.isNaN(share) ? '\u2013' : `${share_text(share)} %`);
+  const often = (share) => (Number.isNaN(share) ? '\u2013' : `${percent_number(share)} %`);
   const of_costs = costs.map((levels, o) => ({ label: data.options[o].label,
     texts: [...percentile_texts(levels, (value) => significant(in_mtok(value), 4)),
       ...(several ? [often(cheapest[o])] : [])] }));
   const of_savings = savings.flatMap((levels, o) => (levels
-    ? [{ label: data.options[o].label, texts: percentile_texts(levels, share_text) }] : []));
+    ? [{ label: data.options[o].label, texts: percentile_texts(levels, percent_number) }] : []));
   const heads = ['P5', 'Median', 'P95'];
   return element('table', { className: 'levels' },
     levels_body([per_mtok().unit, ...heads, ...(several ? ['Cheapest'] : [])], of_costs),

@@ -158,7 +158,21 @@ static int kept_decimals(double shown, int decimals) {
   return vanishes && size >= smallest ? 1 - magnitude(size) : decimals;
 }
 
+int number_percent_decimals(double percent, int decimals) {
+  static const double least_lack = 1e-6;
+  while (percent < 100 - least_lack && decimals < MAX_DECIMALS &&
+         arithmetic_round(percent, decimals) >= 100)
+    decimals++;
+  return decimals;
+}
+
+const char *number_percent(double share, struct arena *arena) {
+  return number_fixed(100 * share, number_percent_decimals(100 * share, 1), arena);
+}
+
 const char *number_scaled(double value, struct scale scale, struct arena *arena) {
   const double shown = value / scale.factor;
-  return number_fixed(shown, kept_decimals(shown, scale.decimals), arena);
+  const int decimals = kept_decimals(shown, scale.decimals);
+  return number_fixed(
+      shown, strcmp(scale.unit, "%") ? decimals : number_percent_decimals(shown, decimals), arena);
 }

@@ -24,9 +24,16 @@ struct scale {
 struct scale number_scale(const struct unit *unit, const double *values, size_t count,
                           struct arena *arena);
 
+// The decimals with which a percentage is shown: as many, or as many more as tell it from 100, of
+// which it lacks more than rounding.
+int number_percent_decimals(double percent, int decimals);
+
 // "39,597,312", with the scale's decimals, without its unit; a value that these would show as 0 has
-// two digits, down to 0.0001.
+// two digits, down to 0.0001, and a percentage is told from 100.
 const char *number_scaled(double value, struct scale scale, struct arena *arena);
+
+// "14.3", "99.97": a share as a percentage with one decimal, or more as above.
+const char *number_percent(double share, struct arena *arena);
 
 // With thousands separators and the given number of decimals.
 const char *number_fixed(double value, int decimals, struct arena *arena);

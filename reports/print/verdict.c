@@ -30,7 +30,7 @@ const char *verdict_percent(double saving, struct arena *arena) {
     return VERDICT_LITTLE;
   if (saving >= VERDICT_MOST_SAVING && saving < 1)
     return VERDICT_MUCH;
-  return arena_printf(arena, "%s %%", number_fixed(100 * saving, 1, arena));
+  return arena_printf(arena, "%s %%", number_percent(saving, arena));
 }
 
 enum { COST_DIGITS = 4 };
@@ -62,11 +62,13 @@ static const char *base_text(const struct scenario *scenario, const struct ranki
                       scenario->options[ranking->against].label);
 }
 
-// "12.4"; if all three would round to 0.0, with two significant digits.
+// "12.4", "99.97", with the decimals that tell the highest from 100; if all three would round to
+// 0.0, with two significant digits.
 static const char *share_text(double share, const struct interval *all, struct arena *arena) {
   const bool little = fmax(fabs(all->low), fabs(all->high)) < VERDICT_LEAST_SAVING;
+  const int decimals = number_percent_decimals(100 * all->high, 1);
   return little && share != 0 ? number_significant(100 * share, 2, arena)
-                              : number_fixed(100 * share, 1, arena);
+                              : number_fixed(100 * share, decimals, arena);
 }
 
 static const char *saving_over_ranges(const struct scenario *scenario,
@@ -120,7 +122,7 @@ static const char *other_over_ranges(const struct scenario *scenario,
              ? ""
              : arena_printf(arena, ", but %s is the cheapest in %s %% of the draws",
                             scenario->options[most].label,
-                            number_fixed(100 * simulation->cheapest[most], 1, arena));
+                            number_percent(simulation->cheapest[most], arena));
 }
 
 const char *verdict_over_ranges(const struct scenario *scenario, const struct ranking *ranking,

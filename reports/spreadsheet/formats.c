@@ -207,13 +207,19 @@ lxw_format *formats_figure(struct formats *formats, enum cell_role role, int dec
   return *format;
 }
 
-// A smaller share is rounding in the last digits of a double.
-static const double least_share = 1e-6;
+// A smaller share, or one that lacks less of all, is rounding in the last digits of a double.
+static const double least_share = 1e-6, least_lack = 1e-8;
+
+// Of the last digit shown, rounding included: what is rounded up.
+static const double half = 0.5 + 1e-9;
 
 lxw_format *formats_share(struct formats *formats, enum cell_role role, double share) {
   int decimals = codes[NUMBER_PERCENT].decimals;
   if (fabs(share) >= least_share)
     while (decimals < MAX_DECIMALS && fabs(100 * share) * pow(10, decimals) < 0.5)
+      decimals++;
+  if (share < 1 - least_lack)
+    while (decimals < MAX_DECIMALS && 100 * (1 - share) * pow(10, decimals) <= half)
       decimals++;
   return decimals == codes[NUMBER_PERCENT].decimals
              ? cell_format(formats, role, NUMBER_PERCENT)

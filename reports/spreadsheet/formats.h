@@ -91,8 +91,8 @@ int formats_decimals(double value, const struct unit *unit);
 lxw_format *formats_figure(struct formats *formats, enum cell_role role, int decimals,
                            const struct unit *unit);
 
-// A share with one decimal, as on a terminal; one that this would show as 0.0 % has as many as its
-// first digit needs.
+// A share with one decimal, as on a terminal; one that this would show as 0.0 or 100.0 % has as
+// many as it takes to tell it from that.
 lxw_format *formats_share(struct formats *formats, enum cell_role role, double share);
 
 // An option's saving: a share, or "-" for none.

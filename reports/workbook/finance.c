@@ -22,7 +22,6 @@
 
 enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
 
-static const char never[] = "none";
 static const struct unit flag = {.text = "flag", .counts = true};
 static const struct unit rate = {.text = "%/yr", .percents = 1};
 
@@ -121,6 +120,7 @@ struct block {
   int scale, direction, dearer; // cells of COLUMN_VALUE
   const char *pair;             // the text of that cell
   int times;                    // the row with the flows' times
+  int minor, no_rate;           // cells: whether the outlay is, and the words instead of a rate
 };
 
 static int put_row(struct book *book, const struct block *block, const char *label, const char *key,
@@ -133,12 +133,12 @@ static void put_value(struct book *book, int row, const char *formula, double va
   put_formula(book, row, COLUMN_VALUE, value, role, unit, "%s", formula);
 }
 
-// A number, or a text if there is none.
-static void put_number_or_text(struct book *book, int row, const char *formula, double value,
-                               const struct unit *unit) {
+// A number, or the words if there is none.
+static void put_number_or_text(struct book *book, const struct block *block, int row,
+                               const char *formula, double value, const struct unit *unit) {
   if (isnan(value))
-    put_formula_text(book, row, COLUMN_VALUE, never, formats_cell(&book->formats, CELL_TOTAL, unit),
-                     "%s", formula);
+    put_formula_text(book, row, COLUMN_VALUE, finance_no_rate(block->comparison->is_minor),
+                     formats_cell(&book->formats, CELL_TOTAL, unit), "%s", formula);
   else
     put_value(book, row, formula, value, CELL_TOTAL, unit);
 }
@@ -171,6 +171,40 @@ static int write_flow(struct book *book, const struct block *block) {
                 cell_fixed(book, block->scale, COLUMN_VALUE));
   }
   return row;
+}
+
+// How large the outlay is beside the purchase: COMPARISON_LEAST_SHARE in a formula is 1 of 100.
+static void write_size(struct book *book, struct block *block, int flow) {
+  const struct comparison *comparison = block->comparison;
+  const struct unit *usd = unit_of_item(book->scenario, "cash");
+  const int cash = model_find(book->scenario->model, "cash");
+  struct arena *arena = book->arena;
+  const char *outlay = cell_here(book, flow, COLUMN_PERIOD);
+  int row =
+      put_row(book, block, "What the more expensive purchase costs at the outset", "purchase", usd);
+  const char *purchase = cell_here(book, row, COLUMN_VALUE);
+  put_value(book, row,
+            arena_printf(arena, "=MAX(%s,%s*%s)",
+                         series_cell(book, block->baseline, cash, COLUMN_PERIOD),
+                         series_cell(book, block->option, cash, COLUMN_PERIOD),
+                         cell_here(book, block->scale, COLUMN_VALUE)),
+            fmax(shown_value(book, block->baseline, cash, 0),
+                 shown_value(book, block->option, cash, 0) * comparison->scale),
+            CELL_FORMULA, usd);
+  row = put_row(book, block, "The extra outlay, share of it", "outlay_share", &unit_percent);
+  const char *share = cell_here(book, row, COLUMN_VALUE);
+  put_value(book, row, arena_printf(arena, "=IF(%s>0,(-%s)/%s,0)", purchase, outlay, purchase),
+            comparison->outlay_share, CELL_FORMULA, &unit_percent);
+  block->minor =
+      put_row(book, block, "Flag: too little for a payback or a rate of return", "minor", &flag);
+  put_value(book, block->minor, arena_printf(arena, "=IF(AND(%s>0,100*%s<1),1,0)", share, share),
+            comparison->is_minor, CELL_FORMULA, &flag);
+  block->no_rate =
+      put_row(book, block, "Instead of one (n.m.: not meaningful)", "no_rate", &unit_plain);
+  put_formula_text(book, block->no_rate, COLUMN_VALUE, finance_no_rate(comparison->is_minor),
+                   formats_cell_text(&book->formats, CELL_FORMULA), "=IF(%s=1,\"%s\",\"%s\")",
+                   cell_here(book, block->minor, COLUMN_VALUE), finance_no_rate(true),
+                   finance_no_rate(false));
 }
 
 static int write_discounted(struct book *book, const struct block *block, int flow) {
@@ -261,10 +295,11 @@ static void write_payback(struct book *book, const struct block *block, int flow
   int row = put_row(book, block, arena_printf(arena, "Payback time of the extra outlay%s", what),
                     arena_printf(arena, "%spayback", key), year);
   const char *formula = arena_printf(
-      arena, "=IF(AND(%s<0,%s=0),SUM(%s),\"%s\")", cell_here(book, rows[0], COLUMN_PERIOD),
-      cell_here(book, rows[2], COLUMN_PERIOD + book->scenario->periods - 1), whole_row(book, time),
-      never);
-  put_number_or_text(book, row, formula, payback / unit_cell_factor(year), year);
+      arena, "=IF(AND(%s<0,%s=0,%s=0),SUM(%s),%s)", cell_here(book, rows[0], COLUMN_PERIOD),
+      cell_here(book, rows[2], COLUMN_PERIOD + book->scenario->periods - 1),
+      cell_here(book, block->minor, COLUMN_VALUE), whole_row(book, time),
+      cell_here(book, block->no_rate, COLUMN_VALUE));
+  put_number_or_text(book, block, row, formula, payback / unit_cell_factor(year), year);
 }
 
 static double sum_of(const struct book *book, const double *values) {
@@ -403,8 +438,10 @@ static void write_rate(struct book *book, const struct block *block, int flow) {
   const char *found = cell_here(book, book->row - 1, COLUMN_VALUE);
   const int row =
       put_row(book, block, "Internal rate of return (IRR) of the extra outlay", "irr", &rate);
-  put_number_or_text(book, row,
-                     arena_printf(book->arena, "=IF(%s>0,%s-1,\"%s\")", found, found, never),
+  put_number_or_text(book, block, row,
+                     arena_printf(book->arena, "=IF(AND(%s>0,%s=0),%s-1,%s)", found,
+                                  cell_here(book, block->minor, COLUMN_VALUE), found,
+                                  cell_here(book, block->no_rate, COLUMN_VALUE)),
                      block->comparison->irr, &rate);
 }
 
@@ -454,7 +491,8 @@ static void write_outlay(struct book *book, const struct block *block, int flow,
             block->comparison->extra_outlay, CELL_TOTAL, usd);
   const char *any = cell_here(book, row, COLUMN_VALUE), *above;
   write_verdict(book, block, labels[0], any, cell_here(book, block->dearer, COLUMN_VALUE),
-                quoted(book, never), outlay == OUTLAY_NONE ? never : block->pair);
+                quoted(book, finance_no_rate(false)),
+                outlay == OUTLAY_NONE ? finance_no_rate(false) : block->pair);
   const char *found = finance_pays[sum_of(book, flows) > 0 ? OUTLAY_UNDISCOUNTED : OUTLAY_LOST];
   write_verdict(book, block, labels[1], arena_printf(arena, "SUM(%s)", whole_row(book, flow)),
                 quoted(book, finance_pays[OUTLAY_UNDISCOUNTED]),
@@ -476,6 +514,7 @@ static void write_difference(struct book *book, struct block *block) {
   write_terms(book, block);
   write_times(book, block);
   int flow = write_flow(book, block);
+  write_size(book, block, flow);
   write_payback(book, block, flow, "", "", comparison->cumulative, comparison->payback);
   int discounted = write_discounted(book, block, flow);
   write_payback(book, block, discounted, ", discounted", "discounted_",

@@ -8,6 +8,7 @@
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/answers/simulation.h"
 #include "reports/print/verdict.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
@@ -241,7 +242,7 @@ static void write_savings(struct book *book) {
     const double saving = book->sheets->ranking->options[o].saving;
     const char *cell = cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column);
     put_formula_or_dash(book, book->row, column, saving,
-                        formats_cell(&book->formats, CELL_LINK, &unit_percent),
+                        formats_share(&book->formats, CELL_LINK, saving),
                         arena_printf(book->arena, "=%s", cell));
   }
   put_entry(book, "Live, from the current inputs", "live", unit_percent.text);
@@ -253,6 +254,18 @@ static void write_savings(struct book *book) {
                             simulation->no_saving[o]),
                TEXT_NOTE);
   book->row++;
+}
+
+static void write_damages(struct book *book) {
+  const struct simulation *simulation = book->sheets->simulation;
+  const int first = book->row;
+  for (size_t o = 0; o < simulation->option_count; o++) {
+    const char *text = simulation_damages_text(simulation, o, book->arena);
+    if (*text)
+      put_text(book, book->row++, 0, arena_printf(book->arena, "Late delivery: %s.", text),
+               TEXT_NOTE);
+  }
+  book->row += book->row > first;
 }
 
 // ---- influences
@@ -604,6 +617,7 @@ void write_simulation(struct book *book) {
   write_run(book);
   write_costs(book);
   write_savings(book);
+  write_damages(book);
   const int last = simulation->done ? write_draws(book) : book->row - 2;
   set_widths(book, (const int[]){52, 15, 11, 20}, 4,
              bar_column(book, simulation->outcomes, 0) +

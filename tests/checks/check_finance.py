@@ -38,6 +38,12 @@ OUTLAYS = {
     'with a lower rate of the other option': (VIEWS, ('--case', 'software_lags', '--set', 'wacc=14 %/yr', '--set',
                                                       'mi325x.wacc=1 %/yr'), 'mi325x', 'H200 over MI325X',
                                               'only undiscounted', 'but not once it is discounted.'),
+    'of a thousandth of the purchase': (VIEWS, ('--case', 'software_lags', '--set', 'mi325x.list_price=25180 USD'), 'mi325x',
+                                        'H200 over MI325X', 'yes',
+                                        'the extra outlay for H200 pays (0.0929 % of the purchase: too little for a payback '
+                                        'time or a rate of return to mean anything).'),
+    'just large enough': (VIEWS, ('--case', 'software_lags', '--set', 'mi325x.list_price=24800 USD'), 'mi325x',
+                          'H200 over MI325X', 'yes', 'yr: the extra outlay for H200 pays.'),
     'both rented': (CLOUD, (), 'mi325x', 'none', 'no extra outlay', None),
 }
 
@@ -70,6 +76,8 @@ def told(scenario, settings, option):
     over = (option, base) if sign > 0 else (base, option)
     examined = ' over '.join(label[each] for each in over)
     pays = 'yes' if sign * value > 0 else 'only undiscounted' if sign * sum(saved) > 0 else 'no'
+    if abs(saved[0]) < 0.01 * max(theirs['cash'][0], scale * ours['cash'][0]):
+        return examined, pays, sum(saved), None
     return examined, pays, sum(saved), irr([sign * amount for amount in saved], list(accumulate(ours['period'])))
 
 

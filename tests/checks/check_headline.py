@@ -6,6 +6,7 @@ check_page checks its sentence.
 The results over the ranges are those of simulate, from the same draws; the saving of a baseline over another
 option is computed here from that option's. PERTOKEN names the program.
 """
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -23,6 +24,7 @@ HEADLINES = {
     'the baseline': (UNCERTAIN, ('--set', 'mi325x.list_price=60000 USD'), 'h200', 'mi325x'),
     'the cheapest, but seldom': (UNCERTAIN, ('--set', 'mi325x.list_price=28600 USD'), 'mi325x', 'h200'),
     'not always ranked': (UNCERTAIN, ('--set', 'site_power=1.35 MW'), 'mi325x', 'h200'),
+    'nearly free': (UNCERTAIN, ('--set', 'h200.list_price=100000000 USD'), 'mi325x', 'h200'),
     'no ranges': (CERTAIN, (), 'mi325x', 'h200'),
 }
 
@@ -40,10 +42,17 @@ def over_ranges(scenario, settings, cheapest, against):
     saving = percentiles(told, 'saving', against if cheapest == baseline else cheapest)
     if cheapest == baseline:
         saving = [1 - 1 / (1 - share) for share in reversed(saving)]
-    least, middle, most = (f'{100 * share:.1f}' for share in saving)
+    decimals = len(in_percent(saving[-1]).partition('.')[2])
+    least, middle, most = (f'{100 * share:.{decimals}f}' for share in saving)
     return (f'; over the ranges {LABELS[cheapest]} costs {median} USD/Mtok in the median (P5 to P95: {low} to {high}) '
             f'and saves {middle} % against {LABELS[against]} ({least} to {most} %)'
             f'{limits(told["ranked"], cheapest, against) or more_often(told["cheapest"], cheapest)}')
+
+
+def in_percent(share):
+    """With one decimal, or as many more as tell it from 100."""
+    texts = (f'{100 * share:.{decimals}f}' for decimals in range(1, 9))
+    return next(text for text in texts if share >= 1 or float(text) < 100)
 
 
 def more_often(shares, cheapest):
@@ -104,12 +113,35 @@ def check_rows():
                 expect(near(float(rows[option['id'], key]), value), f'{option["id"]}: {key} in CSV')
 
 
+def check_nothing_is_free():
+    """No share below all of it is shown as 100 %: in the tables of the terminal, and by the formats of the workbook."""
+    settings = HEADLINES['nearly free'][1]
+    for command, heading in (('simulate', 'Saving against H200'), ('compare', 'Saving against H200')):
+        table = run(command, UNCERTAIN, *settings, '-q').stdout.partition(heading)[2].split('\n\n')[0]
+        expect('99.9' in table and not re.search(r'\s100(\.0*)?\s', table), table)
+    with tempfile.TemporaryDirectory() as folder:
+        book = xlsx.read(harness.report(UNCERTAIN, Path(folder, 'book.xlsx'), settings))
+    found = {'Outputs': 0, 'Simulation': 0}
+    for name in found:
+        for (row, column), cell in book.sheets[name].cells.items():
+            value = book.sheets[name].value(row, column)
+            code = cell.style.format if cell.style else ''
+            # Not what words or charts are made of.
+            is_shown = not str(book.sheets[name].text(row, 1)).startswith('The answer, ') and column < 7
+            if is_shown and isinstance(value, float) and '%' in code and 0.9995 <= value < 1 - 1e-8:
+                found[name] += 1
+                shown = f'{100 * value:.{len(re.search(r"0(?:[.](0+))?[~ ]*%", code)[1] or "")}f}'
+                expect(float(shown) < 100, f'{name} {row} {column}: {value} is shown as {shown} %')
+    expect(all(found.values()), f'{found}')
+
+
 def main():
     count = Count()
     for name, headline in HEADLINES.items():
         for face in FACES:
             count.test(f'{name}, {face}', check_headline, face, *headline)
     count.test('rows', check_rows)
+    count.test('nothing is free', check_nothing_is_free)
     count.finish()
 
 

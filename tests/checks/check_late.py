@@ -5,6 +5,7 @@ to be paid, what that costs a token, the damages that would offset it, those tha
 check_oracle draws delays for random scenarios; here is each amount worked out beside its test.
 Seconds: 4
 """
+import zipfile
 from pathlib import Path
 
 from support.program import BAD_INPUT, expect, expect_exit, expect_model_checks, run, run_json, run_tests
@@ -229,6 +230,44 @@ def test_remedies(folder):
     shown = run('compare', Path(folder, 'late.ini'), environment={'COLUMNS': '120'}).stdout
     for words in ("Contract's damages for this delay", 'Left uncovered', 'Delay beyond which the damages are capped'):
         expect(words in shown, shown)
+
+
+def mean_damages(price_usd, late_share):
+    """How often they are due, what the delay costs, what is paid and what is left of it, means over delays of up to six
+    months, by numpy: half of the horizon's accelerator-time is in a year, and weeks begin after a grace of two."""
+    import numpy
+    delay_h = (numpy.arange(600000) + 0.5) / 600000 * 4380
+    weeks = numpy.maximum(0, numpy.ceil((delay_h - 336) / 168))
+    bought = 80 * price_usd * late_share
+    lost, paid = bought * delay_h / (2 * 8760), bought * numpy.minimum(0.005 * weeks, 0.05)
+    return [(weeks > 0).mean(), lost.mean(), paid.mean(), numpy.maximum(0, lost - paid).mean()]
+
+
+def test_draws(folder):
+    """Over the draws, damages are due, and cover what the delays cost, as often and as much as numpy finds."""
+    free = HEAD.replace('0.1 USD/kWh', '0 USD/kWh').replace('engineers = 1 FTE\nengineer_cost = 200000 USD/yr\n', '')
+    ranges = '[range]\na.delivery_delay = uniform(0, 6) month\na.list_price = uniform(20000, 40000) USD\n'
+    path = write(folder, free + BOUGHT + HALF + WEEKLY + 'delay_grace = 2 week\n'
+                 + BOUGHT.replace('option a', 'option b') + ranges)
+    answer = run_json('simulate', path, '--draws', '8192')
+    wanted = mean_damages(30000, 0.5)
+    expect(list(answer['damages']) == ['a'], answer['damages'])
+    for name, value in zip(('due', 'delay_cost', 'paid', 'uncovered'), wanted):
+        found = answer['damages']['a'][name]
+        expect(abs(found / value - 1) < 2e-3, f'{name}: {found}, not {value}')
+    of = answer['damages']['a']
+    words = (f'Late delivery: a: damages are due in {100 * of["due"]:.3g} % of the first 4,096 draws; on average the delay costs '
+             f'{of["delay_cost"]:,.0f} USD, of which they cover {100 * (1 - of["uncovered"] / of["delay_cost"]):.3g} %')
+    expect(words in ' '.join(run('simulate', path, '--draws', '8192').stdout.split()), words)
+    book = Path(folder, 'late.xlsx')
+    expect_exit(run('report', path, '-o', book, '--draws', '8192'), 0)
+    expect(words in zipfile.ZipFile(book).read('xl/sharedStrings.xml').decode(), 'on the sheet Simulation')
+    lines = run('simulate', path, '--draws', '8192', '--format', 'csv').stdout
+    expect(f'"uncovered","a","USD","mean",{of["uncovered"]!r}' in lines, lines)
+    parts = [Path(folder, f'{shard}.json') for shard in (1, 2)]
+    for shard, part in enumerate(parts, 1):
+        expect_exit(run('simulate', path, '--draws', '8192', '--shard', f'{shard}/2', '-o', part), 0)
+    expect(run_json('merge', *parts)['damages'] == answer['damages'], 'merged')
 
 
 OFFER = """[offer]

@@ -174,6 +174,25 @@ def test_not_compared(folder):
     path.write_text(OWNED + grows + mixed, encoding='utf-8')
     done = run('rent', path)
     expect(done.returncode == 2 and f'nothing to answer, as {grows_how}, {mixed_how}: add' in done.stderr, done.stderr)
+    expect("'pertoken compare' shows all others side by side" in done.stderr, done.stderr)
+
+
+STAGED = {'by year': ('accelerators = 64', 'accelerators = 64, 128', 'in_service'),
+          'for a demand': ('accelerators = 64\n', DEMAND + 'demand_growth = 50 %/yr\n', 'in_service'),
+          'that gets faster': ('accelerators = 64', 'accelerators = 64\nthroughput_gain = 10 %/yr', 'tokens_per_gpu'),
+          'renewed': ('accelerators = 64', 'accelerators = 64\nlife = 1 yr', 'life')}
+
+
+def check_staged(folder, name):
+    """A fleet that is bought in stages is refused, whichever way it is asked about; `compare` answers the same file."""
+    constant, changing, item = STAGED[name]
+    path = Path(folder, 'rent.ini')
+    cloud = CLOUD.format(name='cloud', rent='rental_rate = 1.5 USD/gpu/h')
+    for question in ('', OFFERS.format(2, 1), '[rent q]\nown = own\ncloud = cloud\n'):
+        path.write_text(OWNED.replace(constant, changing) + cloud + question, encoding='utf-8')
+        done = run('rent', path)
+        expect(done.returncode == 2 and f"(see its '{item}')" in done.stderr and "'pertoken compare'" in done.stderr, done.stderr)
+    expect(len(run_json('compare', path, '--mixed')['options']) == 2, 'compared')
 
 
 def test_names(folder):
@@ -195,4 +214,4 @@ def test_ranges(folder):
 
 
 if __name__ == '__main__':
-    run_tests(globals())
+    run_tests(globals(), staged=(STAGED, check_staged))

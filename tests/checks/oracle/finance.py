@@ -279,10 +279,16 @@ def difference(option, baseline):
     discounted = [amount * factor for amount, factor in zip(cash, baseline["discount_factor"])]
     sign = -1 if cash[0] > 0 else 1
     flows = [sign * amount for amount in cash]
+    outlay = -flows[0]
     pays = flows[0] < 0 < sum(flows)
+    purchase = max(baseline["cash"][0], scale * option["cash"][0])
+    share = -flows[0] / purchase if purchase > 0 else 0
+    if 0 < share < 0.01:                            # too little for a rate of return to mean anything
+        pays, flows[0], discounted[0] = False, 0, 0
     return {
         "dearer_purchase": sign,
-        "extra_outlay": -flows[0],
+        "extra_outlay": outlay,
+        "outlay_share": 100 * share,
         "saved": sum(cash),
         "npv_saved": sum(discounted),
         "irr": 100 * root(flows, list(accumulate(option["period"]))) if pays else None,

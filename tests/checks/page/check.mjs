@@ -195,6 +195,7 @@ const read_draws = async (page) => {
       cheapest: Object.fromEntries(result.cheapest.flatMap((share, o) =>
         (Number.isNaN(share) ? [] : [[data.options[o].id, share]]))),
       ranked: Object.fromEntries(result.ranked.map((share, o) => [data.options[o].id, share])),
+      damages: Object.fromEntries(result.damages.flatMap((of, o) => (of ? [[data.options[o].id, of]] : []))),
       over_ranges: document.getElementById('over-ranges').textContent,
       words: document.getElementById('uncertainty-words').textContent };
   });
@@ -213,6 +214,7 @@ function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost
   const levels = [3, 0, 6].map((level) => cost[best][level]);
   check(found && levels.every((value, i) => Math.abs(Number(found[i + 1].replaceAll(',', '')) / value - 1) < 6e-4),
     `${what}: ${over_ranges}: ${levels}`);
+  check(!/ saves 100\.0 %| to 100\.0 %\)/.test(over_ranges), `${what}: nothing is free: ${over_ranges}`);
   const share = `but only in ${(100 * ranked[best]).toFixed(1)} % of the draws does `;
   check(ranked[best] === 1 || ranked[best] < 0.001 || ranked[best] > 0.999 || over_ranges.includes(share),
     `${what}: ${over_ranges}: ranked in ${ranked[best]}`);
@@ -221,11 +223,23 @@ function check_over_ranges({ over_ranges, words }, { cheapest, options }, { cost
     check_equal(over_ranges.includes('is the cheapest in'), other !== best, `${what}: ${over_ranges}: the cheapest in ${often[best]}`);
 }
 
+// What a contract pays for a delay: of the engine's first draws, and of all of the page's.
+function check_damages({ damages, words }, drawn, what) {
+  check_equal(Object.keys(damages).join(), Object.keys(drawn).join(), `${what}: who pays damages`);
+  for (const [id, { due, cost, uncovered }] of Object.entries(damages)) {
+    const near = (got, wanted, size) => Math.abs(got - wanted) <= 0.02 * size, wanted = drawn[id];
+    check(near(due, wanted.due, 1) && near(cost, wanted.delay_cost, wanted.delay_cost)
+      && near(uncovered, wanted.uncovered, wanted.delay_cost), `${what}: ${id}: ${JSON.stringify({ due, cost, uncovered })}`);
+    check(words.includes(`damages are due in ${(100 * due).toFixed(1)} % of the draws; `), `${what}: ${words}`);
+  }
+}
+
 async function check_draws(page, { drawn, engine }, what) {
   const got = await read_draws(page);
   if (drawn === null || got === null)
     return check_equal(got, drawn, `${what}: draws`);
   check_over_ranges(got, engine, drawn, what);
+  check_damages(got, drawn.damages, what);
   for (const [id, why] of Object.entries(drawn.no_saving))
     check(got.words.includes(`: ${why}. `), `${what}: no saving of ${id} over the ranges: ${got.words}: ${why}`);
   for (const kind of ['cost', 'saving', 'cheapest', 'ranked']) {

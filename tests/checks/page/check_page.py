@@ -86,8 +86,12 @@ RANGES = {
                    'accelerators = uniform(720, 880) gpu\n[correlate]\nwacc, electricity_price = -0.3\n',
     'acceptance/owed.ini': '[scenario]\ninherits = quoted.ini\n[range]\n'
                            'h200.throughput = triangular(3200, 3900, 4100) token/s\n',
+    'acceptance/late-drawn.ini': '[scenario]\ninherits = quoted.ini\n[option h200]\ndelivery_delay = 2 month\n'
+                                 'delay_grace = 3 week\n[range]\nh200.delivery_delay = triangular(0, 1, 6) month\n'
+                                 'h200.throughput = normal(4202, 300, 2000, 6000) token/s\n',
     'acceptance/replaced.ini': '[scenario]\ninherits = owed.ini\n[option h200]\nquote = replaced-offer.ini\n',
     'many-ranges.ini': many_ranges(),
+    'nearly-free.ini': '[scenario]\ninherits = uncertainty.ini\n[option h200]\nlist_price = 200000000 USD\n',
     # In some draws only one option stays within the site's power, so none is the cheapest.
     'site.ini': '[scenario]\ninherits = mi325x-vs-h200.ini\n[common]\nsite_power = 1.3 MW\n[range]\n'
                 'mi325x.load_power = uniform(900, 1100) W\nh200.load_power = uniform(650, 750) W\n'
@@ -157,7 +161,8 @@ def simulate(scenario, uncertainty, *arguments):
     told = json.loads(done.stdout)
     found = {kind: {one['option']: list(one['percentiles'].values()) for one in told['outcomes'] if one['kind'] == kind}
              for kind in ('cost', 'saving')}
-    return {**found, 'cheapest': told['cheapest'], 'ranked': told['ranked'], 'no_saving': told.get('no_saving', {})}
+    return {**found, 'cheapest': told['cheapest'], 'ranked': told['ranked'], 'no_saving': told.get('no_saving', {}),
+            'damages': told.get('damages', {})}
 
 
 # ---- seeded changes

@@ -78,11 +78,25 @@ static void test_by_hand(void **state) {
   expect_costs(free_power, "", "months = 6\nmeanwhile = cloud\nslip = 60 month\n", 8000, 8 * H);
 }
 
+// A fifth of the accelerators is left after three years, and of an own facility 60 %, if stated.
 static void test_residual(void **state) {
   (void)state;
   // A fifth is left after three years: 2.5 of them use up 80 % x 2.5 / 3 of the price.
   expect_costs(free_power, "residual_value = 20 %", "months = 6\nmeanwhile = cloud\n", 8000 * 0.8,
                8 * 6 * month + 8000 * 0.8 * 2.5 / 3);
+  // 8 kW at 500 USD.
+  static const struct {
+    const char *common;
+    double facility_used;
+  } cases[] = {{"build_price = 500 USD/kW\nresidual_value = 20 %", 4000},
+               {"build_price = 500 USD/kW\nresidual_value = 20 %\nfacility_residual = 60 %", 1600},
+               {"build_price = 500 USD/kW\nresale = 60, 40, 20 %\nfacility_residual = 60 %", 1600}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const double accelerators = 8000 * 0.8 * (i < 2 ? 2.5 / 3 : 1);
+    expect_costs(free_power, cases[i].common, "months = 6\nmeanwhile = cloud\n",
+                 8000 * 0.8 + cases[i].facility_used,
+                 8 * 6 * month + accelerators + cases[i].facility_used * 2.5 / 3);
+  }
 }
 
 // Eight nodes and a network for 50 and 25 USD more each lose value as the accelerators do, whether
@@ -284,6 +298,69 @@ static void test_demands(void **state) {
   }
 }
 
+// Half of 1,600 token/s is bought elsewhere, whether the rest is served by what is bought now, what
+// is ordered or what is rented. An option without such a price serves all of them itself.
+static void test_bought_elsewhere(void **state) {
+  (void)state;
+  static const char price[] = "demand = 50457.6 Mtok/yr\nburst_price = 0.1 USD/Mtok";
+  static const char rate[] = "demand = 50457.6 Mtok/yr\nburst_rate = 0.036 USD/gpu/h";
+  static const char b[] = "months = 0\nsuccessor = b\nmeanwhile = cloud\n";
+  const double elsewhere = 0.1 * 2.88 * H; // 800 token/s are 2.88 Mtok/h, or 8 accelerators
+  const struct {
+    const char *common, *wait;
+    double later; // without what is bought elsewhere by an option or its successor
+    const char *set;
+  } cases[] = {
+      {price, "months = 0\nmeanwhile = cloud\n", 8000, NULL},
+      {rate, "months = 0\nmeanwhile = cloud\n", 8000, NULL},
+      {price, b, 6000, NULL},
+      {price, "months = 6\nmeanwhile = cloud\n", 8 * 6 * month + 8000 * 2.5 / 3, NULL},
+      {price, "months = 6\nmeanwhile = 0.5 USD/Mtok\n", 0.5 * 2.88 * 6 * month + 8000 * 2.5 / 3,
+       NULL},
+      {price, b, 12000 - elsewhere, "b.burst_price=0 USD/Mtok"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[2048];
+    snprintf(text, sizeof text, options, free_power, cases[i].common, cases[i].wait);
+    scenario_fixture_set(&fixture, text, NULL, &cases[i].set);
+    const struct wait_answer *answer =
+        wait_ask(fixture.scenario, question_section(fixture.scenario, "wait", "a"),
+                 &fixture.fixture.arena, &fixture.fixture.diagnostics);
+    expect_error(&fixture.fixture, cases[i].wait, "");
+    expect_near(answer->rate, 1600 * 3600, 1e-12, "rate");
+    expect_near(answer->bought, 800 * 3600, 1e-12, "bought");
+    expect_near(answer->now.mean, 8000 + elsewhere, 1e-10, "now");
+    expect_near(answer->later.mean, cases[i].later + elsewhere, 1e-10, cases[i].wait);
+    scenario_fixture_end(&fixture);
+  }
+}
+
+// Costs that are the same are a tie, right for both: of the order itself, and of its months.
+static void test_ties(void **state) {
+  (void)state;
+  static const struct {
+    const char *wait;
+    enum wait_verdict verdict;
+    double now_right, later_right;
+  } cases[] = {
+      {"months = 0\nmeanwhile = cloud\n", WAIT_TIE, 1, 1},
+      {"months = 0\nmeanwhile = cloud\nprice = 0.7\nthroughput = 0.7\n", WAIT_NOW, 1, 0},
+      {"months = 0\nmeanwhile = cloud\nprice = 0.99999\n", WAIT_LATER, 0, 1},
+      {"months = 3\nmeanwhile = 0 USD/Mtok\nprice = 1.0909090909090908\n", WAIT_TIE, 1, 1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    const struct wait_answer *answer = ask(&fixture, free_power, "", cases[i].wait);
+    expect_error(&fixture.fixture, cases[i].wait, "");
+    assert_int_equal(answer->verdict, cases[i].verdict);
+    expect_near(answer->now.right, cases[i].now_right, 1e-12, cases[i].wait);
+    expect_near(answer->later.right, cases[i].later_right, 1e-12, cases[i].wait);
+    expect_near(answer->list[(size_t)answer->months].right, cases[i].later_right, 1e-12, "month");
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // One horizon and one discount rate, in every draw; what is rented ends at the delivery anyway.
 static void test_common_terms(void **state) {
   (void)state;
@@ -388,6 +465,8 @@ int main(void) {
       cmocka_unit_test(test_ranges_of_the_scenario),
       cmocka_unit_test(test_bad_input),
       cmocka_unit_test(test_demands),
+      cmocka_unit_test(test_bought_elsewhere),
+      cmocka_unit_test(test_ties),
       cmocka_unit_test(test_common_terms),
       cmocka_unit_test(test_ramps),
       cmocka_unit_test(test_spans),
