@@ -145,11 +145,12 @@ static const char *doubts_of(const struct measurement *result, struct arena *are
 
 static struct fleet_run run_of(const struct measurement *result, const char *file,
                                const char *digest, struct arena *arena) {
-  const double devices = measurement_devices(result);
+  const double devices = measurement_devices(result), rate = measurement_rate(result);
   const bool at_once = result->together.devices > 1 && !isnan(result->together.tokens_per_s);
   struct fleet_run run = {
-      .tokens_per_s = result->tokens_per_s / devices,
-      .error = (result->ci95_high - result->ci95_low) / (2 * z_95) / devices,
+      .tokens_per_s = rate / devices,
+      .error = (result->ci95_high - result->ci95_low) / (2 * z_95) / devices *
+               (rate / result->tokens_per_s),
       .power_w = result->load_power_w / measurement_metered_devices(result),
       .wall_w = result->beside.wall_power_w / devices,
       .clock_mhz = result->telemetry.core_clock_hz.median / 1e6,

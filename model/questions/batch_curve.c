@@ -62,7 +62,7 @@ static bool differs_in_batch_alone(const struct measurement *a, const struct mea
 
 // For one device, like the published rows.
 static struct batch_point recorded_point(const struct measurement *result) {
-  const double per_second = result->tokens_per_s / measurement_devices(result);
+  const double per_second = measurement_rate(result) / measurement_devices(result);
   return (struct batch_point){result->batch, rate_per_hour(per_second), result->record->path};
 }
 

@@ -78,6 +78,14 @@ int measurement_devices(const struct measurement *result) {
   return result->shard.of > 1 ? result->shard.of : measurement_metered_devices(result);
 }
 
+double measurement_rate(const struct measurement *result) {
+  return result->window_tokens_per_s > 0 ? result->window_tokens_per_s : result->tokens_per_s;
+}
+
+double measurement_prompt_rate(const struct measurement_prefill *prompt) {
+  return prompt->window_tokens_per_s > 0 ? prompt->window_tokens_per_s : prompt->tokens_per_s;
+}
+
 double measurement_window_seconds(const struct measurement_window *window) {
   double seconds = 0;
   for (size_t i = 0; i < window->count; i++)
@@ -135,16 +143,38 @@ static const char *unsteadiness(const struct measurement *result, struct arena *
   return arena_printf(arena, "%s: %.0f %%%s of the read bandwidth", text, 100 * share, interval);
 }
 
-// "6.2 % slower in the seconds under the meter than in its samples: measure with --soak"
-static const char *difference_of_window(const struct measurement *result, struct arena *arena) {
+// "6.2 % slower in the seconds under the meter than in its samples"
+static const char *difference_of_window(double share, struct arena *arena) {
+  return arena_printf(arena, "%.2g %% %s in the seconds under the meter than in its samples",
+                      100 * fabs(share), share < 0 ? "slower" : "faster");
+}
+
+static const char *difference_of_steps(const struct measurement *result, struct arena *arena) {
   const double share = result->window_tokens_per_s / result->tokens_per_s - 1;
-  return arena_printf(arena, "%.2g %% %s in the seconds under the meter than in its samples%s",
-                      100 * fabs(share), share < 0 ? "slower" : "faster",
+  return arena_printf(arena, "%s%s", difference_of_window(share, arena),
                       result->beside.soak_s > 0 ? "" : ": measure with --soak");
+}
+
+// Of the prompt whose two rates differ most; "" if none differ much.
+static const char *difference_of_prompts(const struct measurement *result, struct arena *arena) {
+  const struct measurement_prefill *most = NULL;
+  double share = 0;
+  for (size_t i = 0; i < result->prefill_count; i++) {
+    const struct measurement_prefill *prompt = &result->prefills[i];
+    const double differs = measurement_prompt_rate(prompt) / prompt->tokens_per_s - 1;
+    if (fabs(differs) > fmax(fabs(share), MAX_WINDOW_DIFFERENCE)) {
+      most = prompt;
+      share = differs;
+    }
+  }
+  return most ? arena_printf(arena, "a prompt of %d was %s", most->positions,
+                             difference_of_window(share, arena))
+              : "";
 }
 
 const char *measurement_doubts(const struct measurement *result, struct arena *arena) {
   const struct measurement_flags *flags = &result->flags;
+  const char *prompts = difference_of_prompts(result, arena);
   const struct {
     bool set;
     const char *words;
@@ -158,7 +188,8 @@ const char *measurement_doubts(const struct measurement *result, struct arena *a
                                      "share of it is not usable: measure again on a quiet machine"},
       {flags->sampling_inconsistent, "energy and sampled power disagree"},
       {flags->thermal_unsettled, "the power had not settled"},
-      {flags->window_differs, difference_of_window(result, arena)},
+      {flags->window_differs, difference_of_steps(result, arena)},
+      {*prompts, prompts},
   };
   const char *list = "";
   for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++)

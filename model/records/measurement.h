@@ -23,9 +23,9 @@
 // how a model's layers differ from a Llama's, and its experts; 13 prompts; 14 what is multiplied
 // natively and what is converted; 15 the device's links, and the wall's watts while all devices
 // of a machine run; 16 the ways to compute a step that were tried; 17 the rate while the watts
-// were taken. Older records are read, with these unknown: their models are Llamas, or were
-// measured as such.
-#define MEASUREMENT_SCHEMA 17
+// were taken; 18 a prompt's as well. Older records are read, with these unknown: their models are
+// Llamas, or were measured as such.
+#define MEASUREMENT_SCHEMA 18
 #define MEASUREMENT_BASIS  "decode"
 
 // A GPU that is capped, or warms up, decodes more slowly in the seconds under the meter than in
@@ -293,6 +293,7 @@ struct measurement_prefill {
   double matrix_rate;             // operations/s of the fastest products in cache, NAN: unknown
   double matrix_share; // the share of matrix_rate that the prompt reaches: measurement_matrix_share
   double load_power_w, joules_per_token; // NAN: no meter
+  double window_tokens_per_s;            // as tokens_per_s, in the seconds of these watts
   const char *library; // what multiplied: "oneDNN 2.6.3; own tiles: experts", "own tiles: WHY"
   const double *samples;
   size_t sample_count;
@@ -416,6 +417,11 @@ double measurement_read_share(const struct measurement *result);
 // error is as large.
 #define MAX_MATRIX_SHARE 1.02
 double measurement_matrix_share(const struct measurement_prefill *prefill);
+
+// Tokens per second in the seconds of load_power_w, so that joules per token are the quotient; the
+// samples' where the record does not have them (before schema 17, and 18 for prompts) or no watts.
+double measurement_rate(const struct measurement *result);
+double measurement_prompt_rate(const struct measurement_prefill *prompt);
 
 // The number of devices that hold the model of a result, to which tokens_per_s refers; and of
 // those, the number that the meter's watts cover.

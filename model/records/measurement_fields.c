@@ -217,19 +217,21 @@ static const struct field verification_fields[] = {
     REAL(measurement_verification, tolerance, 0), TEXT(measurement_verification, token_checksum),
     END};
 
-static const struct field prefill_fields[] = {INT(measurement_prefill, positions, 1),
-                                              INT(measurement_prefill, chunk, 1),
-                                              REAL(measurement_prefill, seconds, 0),
-                                              MAYBE(measurement_prefill, ci95_low_s, 0),
-                                              MAYBE(measurement_prefill, ci95_high_s, 0),
-                                              REAL(measurement_prefill, tokens_per_s, 0),
-                                              MAYBE(measurement_prefill, matrix_rate, 0),
-                                              MAYBE(measurement_prefill, matrix_share, 0),
-                                              MAYBE(measurement_prefill, load_power_w, 0),
-                                              MAYBE(measurement_prefill, joules_per_token, 0),
-                                              TEXT(measurement_prefill, library),
-                                              REALS(measurement_prefill, samples, sample_count),
-                                              END};
+static const struct field prefill_fields[] = {
+    INT(measurement_prefill, positions, 1),
+    INT(measurement_prefill, chunk, 1),
+    REAL(measurement_prefill, seconds, 0),
+    MAYBE(measurement_prefill, ci95_low_s, 0),
+    MAYBE(measurement_prefill, ci95_high_s, 0),
+    REAL(measurement_prefill, tokens_per_s, 0),
+    MAYBE(measurement_prefill, matrix_rate, 0),
+    MAYBE(measurement_prefill, matrix_share, 0),
+    MAYBE(measurement_prefill, load_power_w, 0),
+    MAYBE(measurement_prefill, joules_per_token, 0),
+    MAYBE_SINCE(measurement_prefill, window_tokens_per_s, 0, 18),
+    TEXT(measurement_prefill, library),
+    REALS(measurement_prefill, samples, sample_count),
+    END};
 
 static const struct field mixed_fields[] = {INT(measurement_mixed, rows, 1),
                                             INT(measurement_mixed, chunk, 1),

@@ -278,7 +278,7 @@ static const char *measured_values(const struct query *query, enum workload_key 
 
 // Of one device.
 static double rate_of(const struct measurement *result) {
-  return result->tokens_per_s / measurement_devices(result);
+  return measurement_rate(result) / measurement_devices(result);
 }
 
 static double load_power_of(const struct measurement *result) {

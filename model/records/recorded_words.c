@@ -17,7 +17,7 @@ static const char *crowded(const struct measurement *result, struct arena *arena
   if (together->devices < 2)
     return "";
   return arena_printf(arena, "; with %d devices at once %.3g %% of that", together->devices,
-                      100 * together->tokens_per_s / result->tokens_per_s);
+                      100 * together->tokens_per_s / measurement_rate(result));
 }
 
 // "; one of 8 ranks, an all-reduce taking 12 us (NOTE)", "; on 8 devices together", or "".
@@ -66,12 +66,12 @@ const char *recorded_load_source(const struct measurement *result, struct arena 
   return power_source(result, result->load_power_w, &result->readings.load, arena);
 }
 
-// ", 95 % within 53.1 and 55.9 token/s", or "" if the record has no interval.
-static const char *interval(const struct measurement *result, struct arena *arena) {
-  if (isnan(result->ci95_low))
-    return "";
-  return arena_printf(arena, ", 95 %% within %.4g and %.4g token/s", result->ci95_low,
-                      result->ci95_high);
+const char *recorded_interval(double low, double high, bool is_of_window, struct arena *arena) {
+  const char *where = is_of_window ? ", in the seconds of its watts" : "";
+  if (isnan(low))
+    return where;
+  return arena_printf(arena, "%s%s 95 %% within %.4g and %.4g token/s", where,
+                      is_of_window ? "; its samples:" : ",", low, high);
 }
 
 const char *recorded_idle_source(const struct measurement *result, struct arena *arena) {
@@ -81,8 +81,9 @@ const char *recorded_idle_source(const struct measurement *result, struct arena 
 const char *recorded_source(const struct measurement *result, struct arena *arena) {
   return arena_printf(arena, "record %s: %s, decode only%s%s%s%s",
                       source_file_name(result->record->path), result->record->device.name,
-                      interval(result, arena), sharded(result, arena), crowded(result, arena),
-                      unsteadiness(result));
+                      recorded_interval(result->ci95_low, result->ci95_high,
+                                        result->window_tokens_per_s > 0, arena),
+                      sharded(result, arena), crowded(result, arena), unsteadiness(result));
 }
 
 const char *recorded_source_at(const struct measurement *result, enum workload_key along, int at,

@@ -97,12 +97,26 @@ static const char *source_of(const struct power_series *series, const struct pow
                       series->count == 1 ? "" : "s", use->method);
 }
 
-static const char *remark_of(double offset_s, double share, const char *clocks,
-                             struct arena *arena) {
+static const char *clocks_in_words(double offset_s, double share, const char *clocks,
+                                   struct arena *arena) {
   if (offset_s == 0 || !*clocks)
     return clocks;
   return arena_printf(arena, "clocks within %.3g ms of each other (%s): %.2g %% of the energy",
                       1e3 * offset_s, clocks, 100 * share);
+}
+
+// Few momentary readings may miss what was drawn between them.
+static const char *scatter_in_words(const struct power_use *use, struct arena *arena) {
+  if (use->scatter <= POWER_JOIN_SCATTER)
+    return "";
+  return arena_printf(arena,
+                      "the readings scatter: the standard error of their mean is %.2g %% of it, "
+                      "unless each is the mean of the time since the last",
+                      100 * use->scatter);
+}
+
+static const char *remark_of(const char *clocks, const char *scatter, struct arena *arena) {
+  return arena_printf(arena, "%s%s%s", clocks, *clocks && *scatter ? "; " : "", scatter);
 }
 
 struct serving_power power_join(const struct power_join *join, struct arena *arena) {
@@ -139,6 +153,7 @@ struct serving_power power_join(const struct power_join *join, struct arena *are
       .window_s = use.seconds,
       .power_limit_w = power_series_limit_w(series),
       .clock_offset_s = offset_s,
-      .remark = remark_of(offset_s, share, clocks, arena),
+      .remark = remark_of(clocks_in_words(offset_s, share, clocks, arena),
+                          scatter_in_words(&use, arena), arena),
   };
 }

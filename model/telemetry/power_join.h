@@ -14,7 +14,9 @@
 #include <stdbool.h>
 
 #define POWER_JOIN_CLOCK_SHARE 0.01
-#define POWER_JOIN_WINDOW_S    5.0 // a shorter window has no watts: counters are too coarse
+// Above this share, the watts carry a remark on how much their readings scatter.
+#define POWER_JOIN_SCATTER  0.01
+#define POWER_JOIN_WINDOW_S 5.0 // a shorter window has no watts: counters are too coarse
 
 // Watts must exceed this: rocm-smi has been seen to report 0 to 2 W for an MI325X under load.
 #define POWER_JOIN_PLAUSIBLE_W 2.0

@@ -92,9 +92,22 @@ static const char *refuse_step(const struct power_track *track, const struct ste
   return NULL;
 }
 
+// Of the steps between the readings of the window, and those next to it.
+struct scatter {
+  double squares; // of the differences
+  size_t steps;
+};
+
+// The variance of the mean of readings. That of a reading is half the mean square of successive
+// differences (von Neumann), which a slow rise of the watts does not add to.
+static double scatter_of_mean(const struct scatter *scatter) {
+  const double steps = (double)scatter->steps;
+  return scatter->squares / 2 / steps / (steps + 1);
+}
+
 // Adds up the readings within the window. *joules NAN: no reading has a value.
 static const char *sum(const struct power_track *track, const struct window *window,
-                       bool is_counter, double *joules) {
+                       bool is_counter, double *joules, struct scatter *scatter) {
   const double *values = is_counter ? track->energy_j : track->power_w;
   size_t i = next_told(track, values, 0);
   *joules = NAN;
@@ -114,6 +127,8 @@ static const char *sum(const struct power_track *track, const struct window *win
     const char *why = refuse_step(track, &step, is_counter, window->arena);
     if (why)
       return why;
+    scatter->squares += (step.to - step.from) * (step.to - step.from);
+    scatter->steps++;
     const double from_s = fmax(step.from_s, window->start_s), to_s = fmin(end_s, window->end_s);
     *joules += (is_counter ? counted_part : watts_part)(&step, from_s, to_s);
   }
@@ -127,15 +142,17 @@ static const char *sum(const struct power_track *track, const struct window *win
 struct totals {
   double joules;
   double both_counted, both_integrated; // of the tracks that have both
+  double variance;                      // of the mean watts of the tracks that are integrated
   bool counted, integrated;
 };
 
 static const char *add_use(const struct power_track *track, const struct window *window,
                            struct totals *totals, struct power_use *use) {
   double counted, integrated;
-  const char *why = sum(track, window, true, &counted);
+  struct scatter watts = {0}, ignored = {0};
+  const char *why = sum(track, window, true, &counted, &ignored);
   if (!why)
-    why = sum(track, window, false, &integrated);
+    why = sum(track, window, false, &integrated, &watts);
   if (why)
     return why;
   if (isnan(counted) && isnan(integrated))
@@ -147,6 +164,7 @@ static const char *add_use(const struct power_track *track, const struct window 
   const double joules = isnan(counted) ? integrated : counted;
   totals->counted = totals->counted || !isnan(counted);
   totals->integrated = totals->integrated || isnan(counted);
+  totals->variance += isnan(counted) ? scatter_of_mean(&watts) : 0;
   totals->joules += joules;
   const double power_w = joules / (window->end_s - window->start_s);
   if (!(power_w >= use->quietest_w)) {
@@ -177,6 +195,7 @@ const char *power_series_use(const struct power_series *series, double start_s, 
         totals.both_counted, totals.both_integrated, 100 * agreement);
   use.energy_j = totals.joules;
   use.power_w = totals.joules / use.seconds;
+  use.scatter = sqrt(totals.variance) / use.power_w;
   use.method = !totals.counted     ? "watts integrated"
                : totals.integrated ? "energy counters and integrated watts"
                                    : "energy counters";

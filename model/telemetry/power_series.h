@@ -50,7 +50,10 @@ struct power_track *power_series_track(const struct power_series *series, const 
 // The energy of a window.
 struct power_use {
   double seconds, energy_j, power_w; // of all tracks together
-  const char *method;   // "energy counters", "watts integrated", "energy counters and ..."
+  const char *method; // "energy counters", "watts integrated", "energy counters and ..."
+  // The standard error of the mean of integrated readings, as a share of it: of momentary ones. A
+  // reading that is the mean of the time since the last leaves nothing out. 0 for counters.
+  double scatter;
   double quietest_w;    // the mean of the track that drew least
   const char *quietest; // its name
 };

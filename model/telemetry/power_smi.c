@@ -25,8 +25,11 @@ struct columns {
 static const char *const nvidia_devices[] = {"uuid",       "gpu_uuid", "pci.bus_id",
                                              "gpu_bus_id", "index",    NULL};
 static const char *const nvidia_indices[] = {"index", NULL};
-static const char *const nvidia_watts[] = {"power.draw.instant [W]", "power.draw [W]",
-                                           "power.draw.average [W]", NULL};
+// Means before momentary watts: NVML's power is the mean of a second (after GA100), so readings a
+// second apart leave nothing out, where momentary ones are a few per cent of the time or less (Yang
+// et al., arXiv 2312.02741). "power.draw" is either.
+static const char *const nvidia_watts[] = {"power.draw.average [W]", "power.draw [W]",
+                                           "power.draw.instant [W]", NULL};
 static const char *const nvidia_limits[] = {"enforced.power.limit [W]", "power.limit [W]", NULL};
 static const char *const times[] = {"timestamp", NULL};
 static const char *const amd_devices[] = {"gpu", NULL};
@@ -55,6 +58,18 @@ static const char *cell_of(const struct table *table, size_t row, int column) {
 
 static bool is_not_told(const char *cell) {
   return !*cell || *cell == '[' || !strcmp(cell, "N/A") || !strcmp(cell, "Not Supported");
+}
+
+// The first column that has a value in any row; else the first one.
+static int first_told(const struct table *table, const char *const *names) {
+  for (const char *const *name = names; *name; name++) {
+    const int column = table_column(table, *name);
+    for (size_t row = 0; column >= 0 && row < table->rows; row++)
+      if (!is_not_told(cell_of(table, row, column)) &&
+          strcmp(cell_of(table, row, column), *name) != 0)
+        return column;
+  }
+  return first_column(table, names);
 }
 
 // A cell's watts, NAN if unknown. Returns false for another unit or if it is not a number.
@@ -145,7 +160,7 @@ static struct power_series *read_table(const struct smi *smi, const struct power
                                   .device = first_column(table, smi->devices),
                                   .index = first_column(table, smi->indices),
                                   .partition = first_column(table, partitions),
-                                  .power = first_column(table, smi->watts),
+                                  .power = first_told(table, smi->watts),
                                   .limit = first_column(table, smi->limits)};
   struct power_series *series = power_series_of(input, smi->tool, COVERS_ACCELERATORS);
   const char *why = check_columns(smi, &columns, input->options);

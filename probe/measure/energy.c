@@ -41,7 +41,7 @@ static enum meter_status keep_edge(struct energy_window *window) {
 enum meter_status energy_start(struct energy_window *window, struct meter *meter,
                                struct arena *arena) {
   *window = (struct energy_window){.meter = meter, .arena = arena};
-  return keep_edge(window);
+  return meter_restart(meter) == METER_OK ? keep_edge(window) : METER_LOST;
 }
 
 enum meter_status energy_sample(struct energy_window *window) {

@@ -266,7 +266,7 @@ static enum decode_status meter_prompt(const struct protocol *protocol, struct d
                                        const int *tokens, struct measurement_prefill *out) {
   const struct decode_backend *backend = protocol->device->backend;
   enum decode_status status = DECODE_OK;
-  out->load_power_w = out->joules_per_token = NAN;
+  out->load_power_w = out->joules_per_token = out->window_tokens_per_s = NAN;
   if (!protocol->meter || !protocol->meter->kind || *protocol->meter->why)
     return DECODE_OK;
   struct arena chunks = {NULL};
@@ -282,7 +282,8 @@ static enum decode_status meter_prompt(const struct protocol *protocol, struct d
   }
   energy_watch_stop(&watch);
   out->load_power_w = watch.use.power_w;
-  out->joules_per_token = watch.use.power_w / pace_in(&prompts, watch.use.start_s, watch.use.end_s);
+  out->window_tokens_per_s = pace_in(&prompts, watch.use.start_s, watch.use.end_s);
+  out->joules_per_token = watch.use.power_w / out->window_tokens_per_s;
   arena_free(&chunks);
   return status;
 }

@@ -13,8 +13,8 @@
 // A socket, counted once, through the device whose counter covers it.
 struct socket {
   size_t index;
-  uint64_t first, last;
-  unsigned turns;
+  uint64_t last;  // the counter as last read
+  uint64_t total; // since opened, with wraps counted, but not what it counted before a restart
 };
 
 struct sockets {
@@ -93,20 +93,17 @@ static int metered_by(struct amd *amd, int index) {
   return -1;
 }
 
-// Joules since `first`, NAN if the counter was reset. A counter that falls has wrapped at 2^32 if
-// it was in its last quarter before and is in its first quarter after.
-static double joules_since(const struct amd_look *look, uint64_t first, uint64_t *last,
-                           unsigned *turns) {
+// Joules in all, NAN if the counter was reset. A counter that falls has wrapped at 2^32 if it was
+// in its last quarter before and is in its first quarter after.
+static double advance(const struct amd_look *look, struct socket *socket) {
   static const uint64_t turn = UINT64_C(1) << 32, near = UINT64_C(1) << 30;
-  const uint64_t before = *last;
-  if (look->counter < before) {
-    if (before >= turn || before <= turn - near || look->counter >= near)
-      return NAN;
-    (*turns)++;
-  }
-  *last = look->counter;
-  const double counts = (double)look->counter - (double)first + (double)*turns * (double)turn;
-  return counts * look->resolution_j;
+  const uint64_t before = socket->last;
+  const bool fell = look->counter < before;
+  if (fell && (before >= turn || before <= turn - near || look->counter >= near))
+    return NAN;
+  socket->total += look->counter - before + (fell ? turn : 0);
+  socket->last = look->counter;
+  return (double)socket->total * look->resolution_j;
 }
 
 static enum meter_status add_socket(struct meter *meter, size_t metered) {
@@ -124,7 +121,7 @@ static enum meter_status add_socket(struct meter *meter, size_t metered) {
   sockets->has_counter = sockets->has_counter && look.has_counter;
   sockets->has_watts = sockets->has_watts && !isnan(look.watts);
   sockets->is_momentary = sockets->is_momentary && look.is_momentary;
-  sockets->list[sockets->count++] = (struct socket){metered, look.counter, look.counter, 0};
+  sockets->list[sockets->count++] = (struct socket){metered, look.counter, 0};
   if (sockets->has_counter || sockets->has_watts)
     return METER_OK;
   meter->why =
@@ -204,19 +201,36 @@ static enum meter_status open_sockets(struct meter *meter, const struct meter_ro
   return status;
 }
 
+static enum meter_status look_at(struct meter *meter, const struct socket *socket,
+                                 struct amd_look *look) {
+  struct amd *amd = &((struct sockets *)meter->state)->amd;
+  if (!amd_look(amd, socket->index, look))
+    return METER_OK;
+  meter->why = amd->why;
+  return METER_LOST;
+}
+
+static enum meter_status restart_sockets(struct meter *meter) {
+  struct sockets *sockets = meter->state;
+  for (size_t i = 0; i < sockets->count; i++) {
+    struct amd_look look;
+    if (look_at(meter, &sockets->list[i], &look) != METER_OK)
+      return METER_LOST;
+    sockets->list[i].last = look.counter;
+  }
+  return METER_OK;
+}
+
 static enum meter_status read_sockets(struct meter *meter, struct meter_reading *reading) {
   struct sockets *sockets = meter->state;
-  struct amd *amd = &sockets->amd;
   double joules = 0, watts = 0;
   for (size_t i = 0; i < sockets->count; i++) {
     struct socket *socket = &sockets->list[i];
     struct amd_look look;
-    if (amd_look(amd, socket->index, &look)) {
-      meter->why = amd->why;
+    if (look_at(meter, socket, &look) != METER_OK)
       return METER_LOST;
-    }
     if (sockets->has_counter)
-      joules += joules_since(&look, socket->first, &socket->last, &socket->turns);
+      joules += advance(&look, socket);
     watts += look.watts;
   }
   if (sockets->has_counter && isnan(joules)) {
@@ -243,6 +257,7 @@ const struct meter_kind meter_amdsmi = {
     .own = &amd_smi,
     .open = open_sockets,
     .read = read_sockets,
+    .restart = restart_sockets,
     .close = close_sockets,
 };
 
@@ -253,6 +268,7 @@ const struct meter_kind meter_rocmsmi = {
     .own = &rocm_smi,
     .open = open_sockets,
     .read = read_sockets,
+    .restart = restart_sockets,
     .close = close_sockets,
 };
 
@@ -263,5 +279,6 @@ const struct meter_kind meter_hwmon = {
     .own = &amd_sysfs,
     .open = open_sockets,
     .read = read_sockets,
+    .restart = restart_sockets,
     .close = close_sockets,
 };

@@ -104,6 +104,18 @@ static void integrate(struct meter *meter, struct meter_reading *reading) {
   reading->joules = meter->integral.joules;
 }
 
+static enum meter_status lose(struct meter *meter) {
+  if (!*meter->why)
+    meter->why = "the meter failed";
+  return METER_LOST;
+}
+
+enum meter_status meter_restart(struct meter *meter) {
+  if (!meter->kind || *meter->why)
+    return METER_LOST;
+  return meter->kind->restart && meter->kind->restart(meter) != METER_OK ? lose(meter) : METER_OK;
+}
+
 enum meter_status meter_read(struct meter *meter, struct meter_reading *out) {
   if (!meter->kind || *meter->why)
     return METER_LOST;
@@ -114,9 +126,7 @@ enum meter_status meter_read(struct meter *meter, struct meter_reading *out) {
     if (!isnan(out->joules))
       return METER_OK;
   }
-  if (!*meter->why)
-    meter->why = "the meter failed";
-  return METER_LOST;
+  return lose(meter);
 }
 
 enum meter_status meter_read_edge(struct meter *meter, double limit_s, struct meter_reading *out) {

@@ -51,6 +51,8 @@ struct meter_kind {
   // Sets joules, watts and module_watts if it has them; they come as NAN. A kind that never sets
   // joules has no counter: its watts are then integrated.
   enum meter_status (*read)(struct meter *meter, struct meter_reading *reading);
+  // For a counter that wraps: takes its value as it is, however long it was not read. NULL: none.
+  enum meter_status (*restart)(struct meter *meter);
   void (*close)(struct meter *meter);
 };
 
@@ -102,6 +104,10 @@ enum meter_status meter_open_device_kind(struct meter *meter, const struct meter
 // Any failure is METER_LOST, and so is every later reading: a meter that failed midway gives no
 // figure.
 enum meter_status meter_read(struct meter *meter, struct meter_reading *out);
+
+// Before a window: what the counter did since it was last read is not part of any window, so wraps
+// in that time do not matter. Joules go on from the last reading.
+enum meter_status meter_restart(struct meter *meter);
 
 // Reads until the counter moves, so that the reading is taken at an edge and is not up to a period
 // old. METER_LOST if the counter does not move for `limit_s`.

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// No package draws more. A counter left unread for longer than it takes to fill at this power may
-// have wrapped more than once.
+// No package draws more. A counter left unread within a window for longer than it takes to fill at
+// this power may have wrapped more than once.
 static const double max_power_w = 1000;
 // By how much later than the energy flows a counter may show it, with room to spare.
 static const double max_delay_s = 1;
@@ -26,7 +26,7 @@ struct domain {
   int fd;
   double range_j; // max_energy_range_uj
   double last_j;  // as last read
-  double total_j; // since opened, with wraps counted
+  double total_j; // since opened, with wraps counted, but not what flowed before a restart
 };
 
 struct powercap {
@@ -119,12 +119,27 @@ static enum meter_status powercap_open(struct meter *meter, const struct meter_r
   return status;
 }
 
+static enum meter_status read_domain(struct meter *meter, const struct domain *domain,
+                                     double *joules) {
+  if (read_counter(domain->fd, joules))
+    return METER_OK;
+  meter->why = arena_printf(meter->arena, "rapl-powercap: %s disappeared", domain->path);
+  return METER_LOST;
+}
+
+static enum meter_status powercap_restart(struct meter *meter) {
+  struct powercap *all = meter->state;
+  for (size_t i = 0; i < all->count; i++)
+    if (read_domain(meter, &all->domains[i], &all->domains[i].last_j) != METER_OK)
+      return METER_LOST;
+  all->last_s = clock_now(meter->clock);
+  return METER_OK;
+}
+
 static enum meter_status advance(struct meter *meter, struct domain *domain, double elapsed_s) {
   double now_j;
-  if (!read_counter(domain->fd, &now_j)) {
-    meter->why = arena_printf(meter->arena, "rapl-powercap: %s disappeared", domain->path);
+  if (read_domain(meter, domain, &now_j) != METER_OK)
     return METER_LOST;
-  }
   if (elapsed_s * max_power_w > domain->range_j) {
     meter->why = arena_printf(meter->arena,
                               "rapl-powercap: %s was not read for %.0f s and may have wrapped "
@@ -163,5 +178,6 @@ const struct meter_kind meter_powercap = {
     .covers = "CPU packages",
     .open = powercap_open,
     .read = powercap_read,
+    .restart = powercap_restart,
     .close = powercap_close,
 };

@@ -158,7 +158,7 @@ static bool has_one_variant(const struct row *row) {
 static void print_result(const struct measurement *found, int limit_w, bool is_least,
                          bool says_variant, FILE *out) {
   fprintf(out, "%-10s %6d %8d %8d %10.2f ", found->precision, found->batch, found->context, limit_w,
-          found->tokens_per_s);
+          measurement_rate(found));
   if (isnan(found->joules_per_token))
     fprintf(out, "%8s %10s", "-", "-");
   else

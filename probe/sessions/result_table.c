@@ -276,7 +276,7 @@ static void print_together(const struct measurement *const *results, size_t coun
   const struct measurement_together *together = &first->together;
   struct spread alone = {0};
   for (size_t i = 0; i < count; i++)
-    add(&alone, results[i]->tokens_per_s, results[i]->load_power_w);
+    add(&alone, measurement_rate(results[i]), results[i]->load_power_w);
   const struct spread all = {together->total_tokens_per_s, together->slowest, together->fastest,
                              together->load_power_w};
   print_spread(first, "one by one", &alone, arena, out);

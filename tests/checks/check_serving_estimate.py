@@ -113,6 +113,19 @@ def test_between(place):
     expect('interpolated between those of 16 to 32' in json.dumps(mine), 'the words')
 
 
+def test_seconds_of_the_watts(place):
+    """A prompt's rate is that of the seconds of its watts, where the record has it."""
+    slower = {length: 1.25 * seconds for length, seconds in SECONDS.items()}
+    place.keep(lambda result: [prompt.update(window_tokens_per_s=prompt['tokens_per_s'] / 1.25)
+                               for prompt in result['prefills']])
+    expect_estimate(place.mine(), 32 / slower[32], watts=WATTS[32])
+    said = place.mine()['inputs']['prefill_throughput']['source']
+    expect('in the seconds of its watts' in said, said)
+    seconds = slower[16] + (20 - 16) / (32 - 16) * (slower[32] - slower[16])
+    watts = WATTS[16] + (20 - 16) / (32 - 16) * (WATTS[32] - WATTS[16])
+    expect_estimate(place.mine('input_tokens=20 token'), 20 / seconds, input_tokens=20, watts=watts)
+
+
 def test_hits(place):
     """The probe's prompts are read in full, so hits are subtracted without being stated."""
     answer = place.compare('mine.cache_hit=25 %')

@@ -144,6 +144,19 @@ def test_hand_edited_readings(machine):
     expect_exit(machine.probe('check', path), BAD_INPUT, 'the mean of the readings is not the window')
 
 
+def test_joules_per_token(machine):
+    """Watts and tokens per second are of the same seconds: at a PUE of 1 and full load they give the record's joules."""
+    def slower_under_the_meter(result):
+        result['window_tokens_per_s'] = 0.75 * result['tokens_per_s']
+        result['joules_per_token'] = result['load_power_w'] / result['window_tokens_per_s']
+    record = edited(machine.record, slower_under_the_meter)
+    path = machine.scenario('joules', record)
+    said = explained(path, 'metered.energy_per_token', '--set=pue=1', '--set=metered.utilization=100 %',
+                     '--set=metered.host_power=0 W')
+    joules = re.search(r'^energy_per_token = (\S+) J/token', said, re.M)
+    expect(joules and near(float(joules[1]), record['results'][0]['joules_per_token'], 1e-9), said)
+
+
 def explained(path, item, *arguments):
     done = run('explain', path, item, '-q', *arguments, *harness.places(path))
     expect(done.returncode == 0, done.stderr)
@@ -257,7 +270,7 @@ def test_gap(machine):
 
 def without_meter(result):
     for name in ('idle_power_w', 'load_power_w', 'sampled_power_w', 'joules_per_token', 'energy_j',
-                 'energy_window_s', 'power_slope_w_per_s'):
+                 'energy_window_s', 'power_slope_w_per_s', 'window_tokens_per_s'):
         result[name] = None
     result['energy_meter'] = 'none: nvml: libnvidia-ml.so.1 was not found'
     for window in result['readings'].values():
@@ -322,7 +335,7 @@ def test_recalculation(machine):
     expect(sum(tally.states.values()) > 2 and not tally.failed + tally.refused, 'see above')
 
 
-TESTS = [test_record, test_hand_edited_readings, test_explain,
+TESTS = [test_record, test_hand_edited_readings, test_joules_per_token, test_explain,
          test_throughput_typed_over, test_sheet, test_chart, test_overview, test_gap,
          test_not_measured, test_older_record, test_rules, test_recalculation]
 

@@ -430,8 +430,8 @@ static void test_long_numbers(void **state) {
   (void)state;
   char text[2048] = "";
   FILE *out = fmemopen(text, sizeof text - 1, "w");
-  const struct measurement_prefill prompt = {8192, 2048, 40960.4, NAN,         NAN,  123456.7, 1e12,
-                                             1.01, NAN,  NAN,     "own tiles", NULL, 0};
+  const struct measurement_prefill prompt = {8192, 2048, 40960.4, NAN, NAN,         123456.7, 1e12,
+                                             1.01, NAN,  NAN,     NAN, "own tiles", NULL,     0};
   struct measurement result = {.precision = "mxfp6-e3m2",
                                .model.id = "tiny",
                                .batch = 16,

@@ -28,8 +28,9 @@ static const struct measurement_member members[] = {
     {3, "NVIDIA H200", "GPU-3", "0000:2a:00.0", {"", "", "", "", 650, NAN, NAN}, WATCHED}};
 
 static const double prompt_s[] = {4, 4.125, 4.25};
-static const struct measurement_prefill prompts[] = {
-    {512, 256, 4.125, NAN, NAN, 512 / 4.125, 2.5e11, 0.75, NAN, NAN, "oneDNN 2.6.3", prompt_s, 3}};
+static const struct measurement_prefill prompts[] = {{512, 256, 4.125, NAN, NAN, 512 / 4.125,
+                                                      2.5e11, 0.75, NAN, NAN, 125, "oneDNN 2.6.3",
+                                                      prompt_s, 3}};
 static const struct measurement_variant variants[] = {{"", NAN, "no memory"},
                                                       {"step=launches", 0.1, ""}};
 static const struct measurement_mixed mixed[] = {{3, 128, 0.25, 1, 1.125, 1.25 / 1.125 - 1}};

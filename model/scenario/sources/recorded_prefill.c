@@ -6,6 +6,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/workload.h"
+#include "model/records/recorded_words.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
@@ -46,7 +47,8 @@ static struct lengths lengths_of(const struct measurement *result) {
     add_length(&lengths, &result->prefills[i]);
   for (size_t i = 0; i < lengths.count; i++) {
     lengths.tokens[i] = lengths.prompts[i]->positions;
-    lengths.seconds[i] = lengths.prompts[i]->seconds;
+    lengths.seconds[i] =
+        lengths.prompts[i]->positions / measurement_prompt_rate(lengths.prompts[i]);
     lengths.power_w[i] = lengths.prompts[i]->load_power_w;
   }
   return lengths;
@@ -60,13 +62,10 @@ static const struct measurement_prefill *measured_at(const struct lengths *lengt
   return NULL;
 }
 
-// ", 95 % within 130 and 141 token/s", or "".
 static const char *interval(const struct measurement_prefill *prompt, struct arena *arena) {
-  if (isnan(prompt->ci95_low_s))
-    return "";
-  return arena_printf(arena, ", 95 %% within %.4g and %.4g token/s",
-                      prompt->positions / prompt->ci95_high_s,
-                      prompt->positions / prompt->ci95_low_s);
+  return recorded_interval(prompt->positions / prompt->ci95_high_s,
+                           prompt->positions / prompt->ci95_low_s, prompt->window_tokens_per_s > 0,
+                           arena);
 }
 
 static const char *words(const struct measurement *result, const struct lengths *lengths,
@@ -103,7 +102,7 @@ const char *recorded_prefill_at(const struct measurement *result, double input_t
     return why;
   const struct measurement_prefill *prompt = measured_at(&lengths, input_tokens);
   const double seconds =
-      prompt ? prompt->seconds
+      prompt ? input_tokens / measurement_prompt_rate(prompt)
              : curve_interpolate(lengths.tokens, lengths.seconds, lengths.count, input_tokens);
   const double power_w =
       prompt && isfinite(prompt->load_power_w)

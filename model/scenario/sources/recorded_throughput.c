@@ -89,7 +89,7 @@ static struct recorded mean_of_devices(const struct sources *sources,
                                        const struct recorded *recorded) {
   const struct measurement *nearest = recorded->nearest;
   const bool as_measured =
-      recorded->tokens_per_s == nearest->tokens_per_s / measurement_devices(nearest);
+      recorded->tokens_per_s == measurement_rate(nearest) / measurement_devices(nearest);
   const bool has_limit = sources->request.power_limit_w > 0; // which other records do not state
   const struct fleet *fleet = !sources->record && as_measured && !has_limit
                                   ? fleet_of_records(sources->scenario->records, sources->arena)

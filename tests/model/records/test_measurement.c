@@ -145,7 +145,8 @@ static void test_round_trip_of_telemetry(void **state) {
   const struct measurement_prefill *prompt = &read->results[0].prefills[0];
   assert_int_equal(read->results[0].prefill_count, 1);
   assert_int_equal(prompt->positions, 512);
-  assert_true(prompt->tokens_per_s == 512 / 4.125 && prompt->samples[2] == 4.25);
+  assert_true(prompt->window_tokens_per_s == 125 && prompt->tokens_per_s == 512 / 4.125 &&
+              prompt->samples[2] == 4.25);
   assert_string_equal(prompt->library, "oneDNN 2.6.3");
   assert_int_equal(read->results[0].mixed_count, 1);
   assert_true(read->results[0].mixed[0].mixed_s == 1.125);
@@ -284,6 +285,32 @@ static void test_matrix_shares(void **state) {
   arena_free(&arena);
 }
 
+// The prompt whose two rates differ most is named, if they differ by more than 3 %.
+static void test_windows_of_prompts(void **state) {
+  (void)state;
+  static const struct {
+    double short_window, long_window; // token/s under the meter; 100 in the samples
+    const char *words;
+  } cases[] = {
+      {NAN, NAN, ""},
+      {97.5, 102.5, ""},
+      {95, 104, "a prompt of 16 was 5 % slower in the seconds under the meter than in its samples"},
+      {95, 110,
+       "a prompt of 32 was 10 % faster in the seconds under the meter than in its samples"},
+  };
+  struct arena arena = {NULL};
+  struct measurement result = example_measurement;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct measurement_prefill prefills[] = {
+        {.positions = 16, .tokens_per_s = 100, .window_tokens_per_s = cases[i].short_window},
+        {.positions = 32, .tokens_per_s = 100, .window_tokens_per_s = cases[i].long_window}};
+    result.prefills = prefills;
+    result.prefill_count = 2;
+    assert_string_equal(measurement_doubts(&result, &arena), cases[i].words);
+  }
+  arena_free(&arena);
+}
+
 // ---- directories
 
 static void test_directory(void **state) {
@@ -350,6 +377,7 @@ int main(void) {
       cmocka_unit_test(test_old_record_stays),
       cmocka_unit_test(test_doubts_in_words),
       cmocka_unit_test(test_matrix_shares),
+      cmocka_unit_test(test_windows_of_prompts),
       cmocka_unit_test(test_round_trip_of_a_mixture),
       cmocka_unit_test(test_round_trip_of_telemetry),
       cmocka_unit_test(test_round_trip_of_readings),

@@ -38,10 +38,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a complete measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 18}", "a record of schema 18, this version reads 1 to 17");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 17");
+  refuse(&work, "{\"schema\": 19}", "a record of schema 19, this version reads 1 to 18");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 18");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 17}", "the record has no digest");
+  refuse(&work, "{\"schema\": 18}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -91,31 +91,36 @@ static const struct {
     {"prefills",
      "[{\"positions\": 513, \"chunk\": 256, \"seconds\": 4.0, \"ci95_low_s\": 3.9, "
      "\"ci95_high_s\": 4.1, \"tokens_per_s\": 128.25, \"matrix_rate\": null, \"matrix_share\": "
-     "null, \"load_power_w\": null, \"joules_per_token\": null, \"library\": \"\", \"samples\": "
+     "null, \"load_power_w\": null, \"joules_per_token\": null, \"window_tokens_per_s\": null, "
+     "\"library\": \"\", \"samples\": "
      "[]}]",
      "a prompt is longer than the context"},
     {"prefills",
      "[{\"positions\": 512, \"chunk\": 513, \"seconds\": 4.0, \"ci95_low_s\": 3.9, "
      "\"ci95_high_s\": 4.1, \"tokens_per_s\": 128.0, \"matrix_rate\": null, \"matrix_share\": "
-     "null, \"load_power_w\": null, \"joules_per_token\": null, \"library\": \"\", \"samples\": "
+     "null, \"load_power_w\": null, \"joules_per_token\": null, \"window_tokens_per_s\": null, "
+     "\"library\": \"\", \"samples\": "
      "[]}]",
      "a prompt is longer than the context, or a chunk longer than its prompt"},
     {"prefills",
      "[{\"positions\": 512, \"chunk\": 256, \"seconds\": 4.0, \"ci95_low_s\": 3.9, "
      "\"ci95_high_s\": 4.1, \"tokens_per_s\": 129.0, \"matrix_rate\": null, \"matrix_share\": "
-     "null, \"load_power_w\": null, \"joules_per_token\": null, \"library\": \"\", \"samples\": "
+     "null, \"load_power_w\": null, \"joules_per_token\": null, \"window_tokens_per_s\": null, "
+     "\"library\": \"\", \"samples\": "
      "[]}]",
      "a prompt's tokens_per_s is not positions / seconds"},
     {"prefills",
      "[{\"positions\": 512, \"chunk\": 256, \"seconds\": 0.0, \"ci95_low_s\": 3.9, "
      "\"ci95_high_s\": 4.1, \"tokens_per_s\": 128.0, \"matrix_rate\": null, \"matrix_share\": "
-     "null, \"load_power_w\": null, \"joules_per_token\": null, \"library\": \"\", \"samples\": "
+     "null, \"load_power_w\": null, \"joules_per_token\": null, \"window_tokens_per_s\": null, "
+     "\"library\": \"\", \"samples\": "
      "[]}]",
      "a prompt's tokens_per_s is not positions / seconds"},
     {"prefills",
      "[{\"positions\": 512, \"chunk\": 256, \"seconds\": 4.0, \"ci95_low_s\": 4.05, "
      "\"ci95_high_s\": 4.1, \"tokens_per_s\": 128.0, \"matrix_rate\": null, \"matrix_share\": "
-     "null, \"load_power_w\": null, \"joules_per_token\": null, \"library\": \"\", \"samples\": "
+     "null, \"load_power_w\": null, \"joules_per_token\": null, \"window_tokens_per_s\": null, "
+     "\"library\": \"\", \"samples\": "
      "[]}]",
      "a prompt's seconds lie outside their own interval"},
     {"mixed",
@@ -301,7 +306,7 @@ static void test_old_schema(void **state) {
   // When it is resumed, it is written in the newest schema.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(example_text(work.path, arena), "\"schema\": 17"));
+  assert_non_null(strstr(example_text(work.path, arena), "\"schema\": 18"));
   place_of_work_end(&work);
 }
 

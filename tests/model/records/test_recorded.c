@@ -473,13 +473,60 @@ static void test_watts_of_some(void **state) {
   fixture_end(&fixture);
 }
 
+// Watts and tokens per second are of the same seconds, so that their quotient is the record's
+// joules per token; a record that does not count tokens under its meter has the samples' rate.
+static void test_rate_of_the_watts(void **state) {
+  (void)state;
+  static const struct {
+    const char *batch;
+    double window, rate;
+    const char *source;
+  } expected[] = {
+      {"4", 27, 27,
+       "decode only, in the seconds of its watts; its samples: 95 % within 35 and 37 "},
+      {"4", NAN, 36, "decode only, 95 % within 35 and 37 token/s"},
+      {"", 27, 27, ""}, // on the curve over the batch
+  };
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    struct measurement_record *list[] = {record_of(&fixture)};
+    for (size_t k = 0; k < list[0]->count; k++) {
+      list[0]->results[k].window_tokens_per_s =
+          list[0]->results[k].tokens_per_s * expected[i].window / 36;
+      list[0]->results[k].ci95_low = 35;
+      list[0]->results[k].ci95_high = 37;
+    }
+    const struct records records = {.list = list, .count = 1};
+    const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "",
+                                                 "", "", "", expected[i].batch, "512"}};
+    struct recorded recorded;
+    struct curve curve;
+    if (*expected[i].batch)
+      assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
+    else
+      assert_null(
+          recorded_curve(&records, "", "cpu", &workload, &curve, &recorded, &fixture.arena));
+    expect_near(*expected[i].batch ? recorded.tokens_per_s : curve.tokens_per_s[1],
+                expected[i].rate, 1e-12, expected[i].batch);
+    expect_fragment(recorded.source, expected[i].source);
+    fixture_end(&fixture);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_choose),          cmocka_unit_test(test_newest_whole_model),
-      cmocka_unit_test(test_curve),           cmocka_unit_test(test_ranks),
-      cmocka_unit_test(test_tensor_parallel), cmocka_unit_test(test_devices),
-      cmocka_unit_test(test_source_of_watts), cmocka_unit_test(test_precisions),
-      cmocka_unit_test(test_several_records), cmocka_unit_test(test_watts_of_some),
+      cmocka_unit_test(test_choose),
+      cmocka_unit_test(test_newest_whole_model),
+      cmocka_unit_test(test_curve),
+      cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_tensor_parallel),
+      cmocka_unit_test(test_devices),
+      cmocka_unit_test(test_source_of_watts),
+      cmocka_unit_test(test_precisions),
+      cmocka_unit_test(test_several_records),
+      cmocka_unit_test(test_watts_of_some),
+      cmocka_unit_test(test_rate_of_the_watts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

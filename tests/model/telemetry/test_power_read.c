@@ -96,13 +96,28 @@ static void test_a_uuid_keeps_its_index(void **state) {
   assert_string_equal(series->tracks[2].index, "");
 }
 
-static void test_the_instant_power_goes_first(void **state) {
+// A mean over a second leaves nothing out between readings a second apart; momentary watts are
+// taken where there is nothing else.
+static void test_means_go_before_momentary_watts(void **state) {
   struct fixture *fixture = *state;
-  const struct power_series *series =
-      read_text(fixture, "timestamp, uuid, power.draw [W], power.draw.instant [W]\n"
-                         "2026/09/11 04:19:41.982, GPU-1, 100 W, 140 W\n");
-  assert_true(series->tracks[0].power_w[0] == 140);
-  assert_string_equal(series->tracks[0].name, "GPU-1");
+  static const struct {
+    const char *head, *row;
+    double power_w;
+  } cases[] = {
+      {"power.draw [W], power.draw.instant [W]", "100 W, 140 W", 100},
+      {"power.draw.instant [W], power.draw.average [W]", "690.00 W, 525.00 W", 525},
+      {"power.draw [W], power.draw.average [W]", "690.00 W, 525.00 W", 525},
+      {"power.draw.instant [W]", "690.00 W", 690},
+      {"power.draw.average [W], power.draw [W]", "[N/A], 187.80 W", 187.8},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct power_series *series =
+        read_text(fixture, arena_printf(&fixture->arena,
+                                        "timestamp, uuid, %s\n2026/09/11 04:19:41.982, GPU-1, %s\n",
+                                        cases[i].head, cases[i].row));
+    expect_near(series->tracks[0].power_w[0], cases[i].power_w, 0, cases[i].head);
+    assert_string_equal(series->tracks[0].name, "GPU-1");
+  }
 }
 
 // ---- amd-smi
@@ -425,7 +440,7 @@ int main(void) {
       FIXTURE_TEST(test_nvidia_smi),
       FIXTURE_TEST(test_nvidia_smi_refused),
       FIXTURE_TEST(test_a_uuid_keeps_its_index),
-      FIXTURE_TEST(test_the_instant_power_goes_first),
+      FIXTURE_TEST(test_means_go_before_momentary_watts),
       FIXTURE_TEST(test_amd_smi),
       FIXTURE_TEST(test_amd_smi_monitor),
       FIXTURE_TEST(test_spl_is_decided_by_the_window),

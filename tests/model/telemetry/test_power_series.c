@@ -239,6 +239,38 @@ static void test_a_rung_gets_its_watts(void **state) {
   assert_int_equal(power.covers, COVERS_ACCELERATORS);
 }
 
+// Momentary readings of a load that alternates between 200 and 600 W: s = 400 / sqrt(2) by their
+// successive differences, so the mean of 6 is uncertain by s / sqrt(6) = 115 W, of 61 by 36 W.
+static void test_a_scatter_is_told(void **state) {
+  struct fixture *fixture = *state;
+  static const struct {
+    double seconds;
+    double swing_w; // from one reading to the next
+    double counted_w;
+    const char *remark;
+  } cases[] = {
+      {5, 400, NAN, "the standard error of their mean is 29 % of it"},
+      {60, 400, NAN, "the standard error of their mean is 9.1 % of it"},
+      {5, 400, 400, ""}, // a counter misses nothing
+      {60, 20, NAN, ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct power_series series = empty();
+    for (int k = 0; k <= 100; k++)
+      assert_null(power_series_add(&series, "a", t0 + k,
+                                   400 + (k % 2 ? -0.5 : 0.5) * cases[i].swing_w,
+                                   cases[i].counted_w * k, &fixture->arena));
+    struct power_join join = join_of(&series);
+    join.end_s = join.start_s + cases[i].seconds;
+    const struct serving_power power = power_join(&join, &fixture->arena);
+    expect_near(power.load_power_w, 400, 1e-9, "the mean");
+    if (*cases[i].remark)
+      expect_fragment(power.remark, cases[i].remark);
+    else
+      assert_string_equal(power.remark, "");
+  }
+}
+
 static void expect_none(const struct power_join *join, const char *fragment,
                         struct fixture *fixture) {
   const struct serving_power power = power_join(join, &fixture->arena);
@@ -417,6 +449,7 @@ int main(void) {
       FIXTURE_TEST(test_devices_are_selected),
       FIXTURE_TEST(test_devices_without_an_index),
       FIXTURE_TEST(test_a_rung_gets_its_watts),
+      FIXTURE_TEST(test_a_scatter_is_told),
       FIXTURE_TEST(test_what_gives_no_watts),
       FIXTURE_TEST(test_two_clocks),
       FIXTURE_TEST(test_an_offset_that_moves_the_energy),

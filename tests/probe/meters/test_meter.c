@@ -164,6 +164,29 @@ static void test_unread_for_too_long(void **state) {
   end(&machine);
 }
 
+// Windows are metered whatever the counter did between them: while a GPU is soaked for minutes, it
+// may wrap more than once.
+static void test_unread_between_windows(void **state) {
+  (void)state;
+  struct machine machine;
+  struct meter meter;
+  struct energy_window window;
+  start(&machine);
+  add_zone(&machine, "intel-rapl:0", "package-0", 1e9, 0);
+  assert_int_equal(open_powercap(&machine, &meter), METER_OK);
+  for (int i = 0; i < 2; i++) {
+    fake_sleep(&machine, 100); // ten times around
+    assert_int_equal(energy_start(&window, &meter, &machine.fixture.arena), METER_OK);
+    for (int tenth = 0; tenth < 60; tenth++) {
+      fake_sleep(&machine, 0.1);
+      assert_int_equal(energy_sample(&window), METER_OK);
+    }
+    expect_near(energy_stop(&window).power_w, 100, 1e-6, "power");
+  }
+  meter_close(&meter);
+  end(&machine);
+}
+
 static void test_absent(void **state) {
   (void)state;
   struct machine machine;
@@ -508,6 +531,7 @@ int main(void) {
       cmocka_unit_test(test_wrap),
       cmocka_unit_test(test_reset),
       cmocka_unit_test(test_unread_for_too_long),
+      cmocka_unit_test(test_unread_between_windows),
       cmocka_unit_test(test_absent),
       cmocka_unit_test(test_forbidden),
       cmocka_unit_test(test_damaged),
