@@ -37,5 +37,29 @@ def test_max_q(folder):
         expect_exit(run('compare', path), DONE, evidence)
 
 
+def test_watts(_):
+    """No accelerator draws more on average than its TDP: either the row is doubtful, or the TDP is wrong."""
+    tdp_w = {id: row['tdp_w'] for id, row in table('accelerators').items()}
+    measured = [row for row in table('throughput').values()
+                if row['avg_gpu_power_w_total'] and tdp_w[row['accelerator']] and not row['doubt']]
+    expect(measured, 'no row has measured watts')
+    for row in measured:
+        mean_w = float(row['avg_gpu_power_w_total']) / float(row['num_gpus'])
+        expect(mean_w <= float(tdp_w[row['accelerator']]), (row['id'], mean_w, tdp_w[row['accelerator']]))
+
+
+def test_complete(_):
+    """What can be bought or rented has a memory and a bandwidth: without them a part can be neither sized nor scaled."""
+    for id, row in table('accelerators').items():
+        expect(row['status'] == 'announced' or row['memory_gb'] and row['memory_bw_tbs'], (id, row['status']))
+
+
+def test_server_edition(folder):
+    """The RTX PRO 6000 of servers reads 1.597 TB/s, as NVIDIA's page says; 1.792 is the workstation's."""
+    draft = Path(folder, 'draft.ini')
+    expect_exit(run('new', 'rtx-pro-6000', 'l40s', '--model', 'llama-3.1-8b', '--count', 64, '-o', draft), DONE)
+    expect('times 1.85 by memory bandwidth' in draft.read_text(encoding='utf-8'), draft.read_text(encoding='utf-8'))
+
+
 if __name__ == '__main__':
     run_tests(globals())
