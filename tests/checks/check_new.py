@@ -453,7 +453,7 @@ def test_pairs_asked(folder):
 TAB, BACK, LINE, WORD, LEFT = '\t', '\x7f', '\x15', '\x17', '\x1b[D'
 KEYS = [  # typed for the accelerators, what the terminal shows, what is drafted
     (f'mi35{TAB}5{TAB}b20{TAB}', ('mi355x-288 b200-sxm-180',), 'mi355x-288 b200-sxm-180'),
-    (f'h2{TAB}', ('h200-sxm-141', 'h200-nvl-141', 'h200-'), None),
+    (f'h200{TAB}', ('h200-sxm-141', 'h200-nvl-141', 'h200-'), None),
     (f'nothing{LINE}MI300{TAB}', ('mi300x-192',), 'mi300x-192'),
     (f'mi300x h200x{BACK}{WORD}{LEFT}h10{BACK}00-p{TAB}', ('h100-pcie-80',), 'mi300x-192 h100-pcie-80'),
     (f'zz{TAB}{BACK}{BACK}é{BACK}b300', (), 'b300-sxm-288'),
