@@ -1,8 +1,8 @@
 // naming: the word that people mean by what they type: "MI355X", "Llama 3 70B", "FP4".
 //
 // Case is ignored, and a blank or an underscore counts as a hyphen. A name in the table of aliases
-// is replaced by what it stands for; any other unknown name is refused, with the candidates. No part
-// of a number stands for it: H20 is not H200.
+// is replaced by what it stands for; any other unknown name is refused, with the candidates. No
+// part of a number stands for it: H20 is not H200.
 #ifndef PERTOKEN_MODEL_EVIDENCE_NAMING_H
 #define PERTOKEN_MODEL_EVIDENCE_NAMING_H
 

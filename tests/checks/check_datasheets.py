@@ -2,9 +2,10 @@
 """The shipped figures of accelerators, held against each other: what one table says of a part must not
 contradict what another measured of it.
 """
+import json
 from pathlib import Path
 
-from support.program import DONE, expect, expect_exit, run, run_tests, table
+from support.program import DONE, ROOT, expect, expect_exit, run, run_tests, table
 
 LIMITED = """\
 [scenario]
@@ -59,6 +60,26 @@ def test_server_edition(folder):
     draft = Path(folder, 'draft.ini')
     expect_exit(run('new', 'rtx-pro-6000', 'l40s', '--model', 'llama-3.1-8b', '--count', 64, '-o', draft), DONE)
     expect('times 1.85 by memory bandwidth' in draft.read_text(encoding='utf-8'), draft.read_text(encoding='utf-8'))
+
+
+def test_memory(_):
+    """A driver reports at least the decimal gigabytes of the datasheet, and at most as many GiB."""
+    for id, row in table('accelerators').items():
+        if row['usable_bytes']:
+            said = float(row['memory_gb'])
+            expect(1e9 * said <= float(row['usable_bytes']) <= 2 ** 30 * said, (id, row['usable_bytes']))
+        expect(all(bool(row[f'usable_bytes{more}']) == bool(row['usable_bytes']) for more in ('_source_url', '_as_of')), id)
+
+
+def test_recorded_memory(_):
+    """A runtime reports what the driver does, less a little of its own."""
+    known = {name: row for row in table('accelerators').values() for name in row['device_names'].split(';')}
+    devices = [json.loads(path.read_text())['device'] for path in sorted((ROOT / 'data/measured').glob('*.json'))]
+    judged = [(device, known[device['name']]) for device in devices
+              if isinstance(device, dict) and device['name'] in known]
+    expect(judged, 'no record of an accelerator')
+    for device, row in judged:
+        expect(abs(device['memory_bytes'] / float(row['usable_bytes']) - 1) < 0.02, (device['name'], row['usable_bytes']))
 
 
 if __name__ == '__main__':
