@@ -174,6 +174,32 @@ def test_stand_in(folder):
     expect(checked >= 5, f'{checked} stand-ins')
 
 
+FORMS = {'PCIe': 'card', 'SXM': 'module', 'OAM': 'module', 'rack': 'rack', 'superchip': 'superchip'}
+
+
+def form_of(part):
+    return next((form for word, form in FORMS.items() if word in part['form_factor']), part['form_factor'])
+
+
+def test_stand_in_for_a_price(folder):
+    """Of a part of the same form if one has a price, whatever is compared; else, and between cards, by bandwidth."""
+    accelerators, prices = table('accelerators'), table('prices')
+    for option, other, wanted in (('l40s', 'h100', 'card'), ('rtx-pro-6000', 'l40s', 'card'), ('l4', 'mi300x', 'card'),
+                                  ('h20', 'h100', 'module'), ('mi400', 'b200', 'rack'), ('gh200-144', 'h200', 'module')):
+        path = drafted(folder, option, other, '--model', 'llama-3.1-8b', '--count', 72)
+        for part, row, lender in re.findall(r'no price is published for (\S+)\. Stand-in: (pr\d+), of ([\w.-]+\w)',
+                                            words_of(path)):
+            borrower, lent = accelerators[part], accelerators[lender]
+            expect(form_of(lent) == wanted and prices[row]['accelerator'] == lender, (part, row, lender))
+            same = form_of(borrower) == wanted != 'card'
+            scale = 1 if same else float(borrower['memory_bw_tbs']) / float(lent['memory_bw_tbs'])
+            usd = next(number(keys, 'list_price') for keys in sections(path).values() if keys.get('accelerator') == part)
+            expect(abs(usd - scale * float(prices[row]['usd_per_gpu_equivalent'])) <= 0.5, (part, usd, scale))
+            break
+        else:
+            raise AssertionError(f'{option}: no stand-in')
+
+
 def test_parts_of_a_stand_in(folder):
     """A rack's price that another accelerator borrows already includes its servers and network."""
     path = drafted(folder, 'mi455x', 'gb300', '--model', 'gpt-oss-120b', '--count', 72)
