@@ -200,6 +200,18 @@ def test_stand_in_for_a_price(folder):
             raise AssertionError(f'{option}: no stand-in')
 
 
+def test_host_power(folder):
+    """At least what one server needs beside its GPUs, at most what NVIDIA plans for a node of GB300."""
+    path = drafted(folder, 'mi355x', 'b200', '--model', 'llama-2-70b', '--count', 8)
+    planned = table('power')['pw017']
+    tdp_w, gpus = float(table('accelerators')[planned['accelerator']]['tdp_w']), float(planned['gpus'])
+    highest = (1000 * float(planned['value']) - gpus * tdp_w) / gpus
+    found = sections(path)
+    expect(found['common']['host_power'] == '309 W/gpu', found['common'])
+    expect(found['range']['host_power'] == f'uniform(309, {highest:.0f}) W/gpu', found['range'])
+    expect('losses of power supplies' in words_of(path) and 'At least' in words_of(path), words_of(path))
+
+
 def test_parts_of_a_stand_in(folder):
     """A rack's price that another accelerator borrows already includes its servers and network."""
     path = drafted(folder, 'mi455x', 'gb300', '--model', 'gpt-oss-120b', '--count', 72)
@@ -343,7 +355,7 @@ def test_settings(folder):
     expect(found['option b200']['discount'] == '14 %', found['option b200'])
     expect(found['common']['electricity_price'] == '0.05 USD/kWh' and
            'electricity_price.source' not in found['common'], found['common'])
-    expect(list(found['range']) == ['utilization'], found['range'])
+    expect(list(found['range']) == ['utilization', 'host_power'], found['range'])
 
 
 # ---- the tutorial
