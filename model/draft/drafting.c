@@ -51,28 +51,71 @@ static long price_of(const struct drafting *drafting, size_t row) {
                           drafting->arena);
 }
 
-static bool has_price(const struct drafting *drafting, size_t row) {
+// How a part is built decides what it costs: a card, a module of a server's baseboard, a rack's
+// share. A form_factor with none of these words is a form of its own.
+static const struct form {
+  const char *word, *name;
+  bool is_alike; // all of the form cost about the same
+} forms[] = {{"PCIe", "card", false},
+             {"SXM", "module", true},
+             {"OAM", "module", true},
+             {"rack", "rack", true},
+             {"superchip", "superchip", true}};
+
+static struct form form_of(const struct drafting *drafting, size_t row) {
+  const char *text = table_cell(drafting->tables.accelerators, row, "form_factor");
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+    if (strstr(text, forms[i].word))
+      return forms[i];
+  return (struct form){text, text, true};
+}
+
+static bool are_of_one_form(const struct drafting *drafting, size_t a, size_t b) {
+  return !strcmp(form_of(drafting, a).name, form_of(drafting, b).name);
+}
+
+static bool has_price(const struct drafting *drafting, size_t row, size_t borrower) {
+  (void)borrower;
   return price_of(drafting, row) >= 0;
 }
 
-long drafting_lender(const struct drafting *drafting, size_t i,
-                     bool (*has)(const struct drafting *drafting, size_t row)) {
+static bool has_price_of_the_form(const struct drafting *drafting, size_t row, size_t borrower) {
+  return are_of_one_form(drafting, row, borrower) && has_price(drafting, row, borrower);
+}
+
+long drafting_lender(const struct drafting *drafting, size_t i, drafting_has has) {
   const struct table *table = drafting->tables.accelerators;
-  const double own = drafting_number(table, drafting->accelerators[i], "memory_bw_tbs");
+  const size_t borrower = drafting->accelerators[i];
+  const double own = drafting_number(table, borrower, "memory_bw_tbs");
   long nearest = -1;
   double best = INFINITY;
   for (size_t k = 0; k < drafting->request->accelerator_count; k++)
-    if (k != i && has(drafting, drafting->accelerators[k]))
+    if (k != i && has(drafting, drafting->accelerators[k], borrower))
       return (long)drafting->accelerators[k];
   for (size_t row = 0; row < table->rows; row++) {
     const double distance = fabs(log(drafting_number(table, row, "memory_bw_tbs") / own));
-    if (row == drafting->accelerators[i] || !has(drafting, row) ||
-        (nearest >= 0 && !(distance < best)))
+    if (row == borrower || !has(drafting, row, borrower) || (nearest >= 0 && !(distance < best)))
       continue;
     nearest = (long)row;
     best = isnan(distance) ? INFINITY : distance;
   }
   return nearest;
+}
+
+static long price_lender(const struct drafting *drafting, size_t i) {
+  const long alike = drafting_lender(drafting, i, has_price_of_the_form);
+  return alike >= 0 ? alike : drafting_lender(drafting, i, has_price);
+}
+
+double drafting_price_scale(const struct drafting *drafting, size_t i) {
+  const struct table *table = drafting->tables.accelerators;
+  const size_t own = drafting->accelerators[i];
+  const long from = drafting->price_lenders[i];
+  if (from < 0 || (form_of(drafting, own).is_alike && are_of_one_form(drafting, own, (size_t)from)))
+    return 1;
+  const double scale = drafting_number(table, own, "memory_bw_tbs") /
+                       drafting_number(table, (size_t)from, "memory_bw_tbs");
+  return isfinite(scale) ? scale : 1;
 }
 
 void drafting_find_prices(struct drafting *drafting) {
@@ -82,8 +125,7 @@ void drafting_find_prices(struct drafting *drafting) {
       arena_array(drafting->arena, count + 1, sizeof *drafting->price_lenders);
   for (size_t i = 0; i < count; i++) {
     drafting->prices[i] = price_of(drafting, drafting->accelerators[i]);
-    drafting->price_lenders[i] =
-        drafting->prices[i] < 0 ? drafting_lender(drafting, i, has_price) : -1;
+    drafting->price_lenders[i] = drafting->prices[i] < 0 ? price_lender(drafting, i) : -1;
     if (drafting->price_lenders[i] >= 0)
       drafting->prices[i] = price_of(drafting, (size_t)drafting->price_lenders[i]);
   }

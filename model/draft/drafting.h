@@ -51,13 +51,20 @@ bool drafting_counts(const struct drafting *drafting, const struct template_key 
 void drafting_add_template(struct drafting *drafting, struct draft_section *section,
                            const char *name);
 
+// Whether the accelerator of a row has a figure that another may borrow.
+typedef bool (*drafting_has)(const struct drafting *drafting, size_t row, size_t borrower);
+
 // Another accelerator to borrow from: the draft's first that has the figure, else the nearest in
 // memory bandwidth. -1: none has it.
-long drafting_lender(const struct drafting *drafting, size_t i,
-                     bool (*has)(const struct drafting *drafting, size_t row));
+long drafting_lender(const struct drafting *drafting, size_t i, drafting_has has);
 
-// Finds all prices, and who lends one that is not published.
+// Finds all prices, and who lends one that is not published: if any, an accelerator of the same
+// form, since a card is not priced like a module.
 void drafting_find_prices(struct drafting *drafting);
+
+// What a lent price is multiplied by: the ratio of memory bandwidths, as for a lent throughput,
+// between cards, which range widely, and from another form; else 1.
+double drafting_price_scale(const struct drafting *drafting, size_t i);
 
 // Whether the price of the i-th accelerator is for a whole server or rack that includes this input
 // of the template's hardware.

@@ -66,7 +66,8 @@ static void add_throughput(struct drafting *drafting, struct draft_section *sect
                    throughput->how, workload->model, drafting->ids[i]));
 }
 
-static bool has_power(const struct drafting *drafting, size_t row) {
+static bool has_power(const struct drafting *drafting, size_t row, size_t borrower) {
+  (void)borrower;
   return *table_cell(drafting->tables.accelerators, row, "tdp_w");
 }
 
@@ -86,20 +87,25 @@ static void add_price(struct drafting *drafting, struct draft_section *section, 
   }
   const double usd =
       row < 0 ? 0 : drafting_number(drafting->tables.prices, (size_t)row, "usd_per_gpu_equivalent");
+  const double scale = drafting_price_scale(drafting, i);
+  const char *scaled =
+      scale == 1 ? "" : arena_printf(arena, ", times %.3g by memory bandwidth", scale);
   draft_missing_add(
-      lines, section, "list_price", arena_printf(arena, "%.6g USD/gpu", usd),
+      lines, section, "list_price", arena_printf(arena, "%.6g USD/gpu", usd * scale),
       arena_printf(arena, "no price is published for %s", id),
       arena_printf(arena,
-                   "Stand-in: %s, of %s. To replace it: the vendor's offer (quote = FILE), or "
+                   "Stand-in: %s, of %s%s. To replace it: the vendor's offer (quote = FILE), or "
                    "list_price with its .quote or .source and .date",
                    row < 0 ? "nothing" : price_id(drafting, i),
                    from < 0 ? "nobody"
-                            : table_cell(drafting->tables.accelerators, (size_t)from, "id")));
+                            : table_cell(drafting->tables.accelerators, (size_t)from, "id"),
+                   scaled));
 }
 
 static void add_power(struct drafting *drafting, struct draft_section *section, size_t i) {
   const struct table *table = drafting->tables.accelerators;
-  if (has_power(drafting, drafting->accelerators[i]))
+  const size_t own = drafting->accelerators[i];
+  if (has_power(drafting, own, own))
     return;
   const long from = drafting_lender(drafting, i, has_power);
   if (from < 0)

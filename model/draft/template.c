@@ -35,8 +35,10 @@ const struct template_key template_keys[] = {
     {"common", ~0u, "pue", "1.54", "Uptime Institute survey, industry average (pw086)",
      "2026-01-19", "Power usage effectiveness of the site: 1 means no overhead."},
     {"common", ~0u, "host_power", "309 W/gpu",
-     "MLPerf v5.1, 8 B200: (10474 W at the wall - 8 x 1000 W) / 8", "2025-07-28",
-     "Processors, memory, fans and network adapters, per accelerator."},
+     "one server, MLPerf v5.1, 8 B200: (10474 W at the wall - 8 x 1000 W) / 8", "2025-07-28",
+     "Processors, memory, fans, network adapters and the losses of power supplies, per "
+     "accelerator. At least: it takes all eight GPUs to be at their limit. Replace it with your "
+     "server's."},
     {"common", ~0u, "support", "15 %/yr", "support_contract in pertoken catalog typical",
      "2024-2026", "Share of the hardware price. Negotiable, and often far lower."},
     {"common", ~0u, "engineer_cost", "280000 USD/FTE/yr", "procurement scorecard (oh001)",
@@ -49,6 +51,9 @@ const struct template_key template_keys[] = {
      "2024-08", "Switches and cables, per accelerator."},
     {"range", ~0u, "utilization", "triangular(30, 70, 95) %", NULL, NULL,
      "Shared to dedicated (see pertoken catalog typical)."},
+    {"range", ~0u, "host_power", "uniform(309, 475) W/gpu", NULL, NULL,
+     "From that server to NVIDIA's planning figure for a GB300 node: (7.5 kW - 4 x 1.4 kW) / 4 "
+     "(pw017)."},
     {"range", ~0u, "electricity_price", "triangular(0.0896, 0.1437, 0.2459) USD/kWh", NULL, NULL,
      "US commercial: Nevada (pw171), the average, Connecticut (pw172)."},
     {"case half_used", ~0u, "label", "Utilization 35 %", NULL, NULL, NULL},

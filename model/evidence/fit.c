@@ -1,22 +1,25 @@
 #include "model/evidence/fit.h"
 
 #include "base/csv.h"
+#include "model/evidence/device_memory.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 bool fit_device_of(const struct table *accelerators, size_t row, struct fit_device *out) {
-  double memory_gb = 0, most = 0;
+  struct device_memory memory;
+  double most = 0;
   *out = (struct fit_device){.id = table_cell(accelerators, row, "id"),
                              .name = table_cell(accelerators, row, "name"),
                              .vendor = table_cell(accelerators, row, "vendor")};
-  if (!table_number(accelerators, row, "memory_gb", &memory_gb))
+  if (!device_memory_find(accelerators, row, &memory))
     return false;
   if (!table_number(accelerators, row, "scale_up_domain", &most) &&
       !table_number(accelerators, row, "gpus_per_node", &most))
     most = MAX_SHARING;
-  out->memory = 1e9 * memory_gb;
+  out->memory = memory.bytes;
+  out->memory_is_lower_bound = memory.is_lower_bound;
   out->most = (int)most;
   return true;
 }

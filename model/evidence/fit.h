@@ -31,8 +31,9 @@ struct fit_terms {
 // A kind of accelerator, from a catalogue or a record. `most`: how many may share a model.
 struct fit_device {
   const char *id, *name, *vendor;
-  double memory; // B each
+  double memory; // B each, that software may use
   int most;
+  bool memory_is_lower_bound; // as in device_memory.h
 };
 
 // The fit of one model in one precision on one device. Bytes.

@@ -26,6 +26,24 @@ static bool is_same(const char *a, const char *b) {
   return strlen(a) == strlen(b) && is_start_of(a, b);
 }
 
+// 'h20' begins 'h200-sxm-141', but is another part: its number ends there.
+static bool ends_inside_number(const char *start, const char *word) {
+  const size_t length = strlen(start);
+  return length && isdigit((unsigned char)start[length - 1]) &&
+         isdigit((unsigned char)word[length]);
+}
+
+// As many digits, but others.
+static bool has_another_number(const struct vocabulary *vocabulary, const char *typed,
+                               const char *word) {
+  static const char digits[] = "0123456789";
+  typed += strcspn(typed, digits);
+  word += strcspn(word, digits);
+  const size_t length = strspn(typed, digits);
+  return vocabulary->numbered && length == strspn(word, digits) &&
+         strncmp(typed, word, length) != 0;
+}
+
 static const char *word_like(const struct vocabulary *vocabulary, const char *typed) {
   for (size_t i = 0; i < vocabulary->count; i++)
     if (is_same(typed, vocabulary->words[i]))
@@ -50,7 +68,8 @@ static const char *words_beginning(const struct vocabulary *vocabulary, const ch
   const char *list = "";
   *count = 0;
   for (size_t i = 0; i < vocabulary->count && strlen(typed) >= MIN_OF_A_NAME; i++)
-    if (is_start_of(typed, vocabulary->words[i]) && ++*count <= MAX_NAMED)
+    if (is_start_of(typed, vocabulary->words[i]) &&
+        !ends_inside_number(typed, vocabulary->words[i]) && ++*count <= MAX_NAMED)
       list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "", vocabulary->words[i]);
   return *count > MAX_NAMED ? arena_printf(arena, "%s, ...", list) : list;
 }
@@ -61,10 +80,12 @@ static const char *nearest_word(const struct table *aliases, const struct vocabu
   const size_t rows = aliases ? aliases->rows : 0;
   const char **names = arena_array(arena, vocabulary->count + rows, sizeof *names);
   size_t count = 0;
-  for (; count < vocabulary->count; count++)
-    names[count] = vocabulary->words[count];
+  for (size_t i = 0; i < vocabulary->count; i++)
+    if (!has_another_number(vocabulary, typed, vocabulary->words[i]))
+      names[count++] = vocabulary->words[i];
   for (size_t row = 0; row < rows; row++)
-    if (meaning(aliases, row, vocabulary))
+    if (meaning(aliases, row, vocabulary) &&
+        !has_another_number(vocabulary, typed, table_cell(aliases, row, "id")))
       names[count++] = table_cell(aliases, row, "id");
   const char *nearest = nearest_name(typed, names, count);
   const long row = nearest && aliases ? catalog_find(aliases, nearest) : -1;
@@ -122,9 +143,10 @@ struct naming naming_find_row(struct catalog *catalog, enum catalog_table which,
   const char **ids = arena_array(arena, table->rows + 1, sizeof *ids);
   for (size_t i = 0; i < table->rows; i++)
     ids[i] = table_cell(table, i, "id");
-  const char *what = which == CATALOG_MODELS ? "model" : "accelerator";
+  const bool is_model = which == CATALOG_MODELS;
+  const char *what = is_model ? "model" : "accelerator";
   const char *see = arena_printf(arena, "see 'pertoken catalog %s'", catalog_table_names[which]);
-  const struct vocabulary vocabulary = {what, what, ids, table->rows, see};
+  const struct vocabulary vocabulary = {what, what, ids, table->rows, see, !is_model};
   const struct naming naming = naming_find(catalog, &vocabulary, typed, arena);
   *row = naming.word ? catalog_find(table, naming.word) : -1;
   return naming;
@@ -135,7 +157,7 @@ const char *const naming_precisions[NAMING_PRECISIONS] = {"bf16",  "fp16",  "fp8
 
 struct naming naming_find_precision(struct catalog *catalog, const char *typed,
                                     struct arena *arena) {
-  const struct vocabulary precisions = {"precision", "precision", naming_precisions,
-                                        NAMING_PRECISIONS, NULL};
+  const struct vocabulary precisions = {"precision",       "precision", naming_precisions,
+                                        NAMING_PRECISIONS, NULL,        false};
   return naming_find(catalog, &precisions, typed, arena);
 }

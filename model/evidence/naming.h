@@ -1,7 +1,8 @@
 // naming: the word that people mean by what they type: "MI355X", "Llama 3 70B", "FP4".
 //
 // Case is ignored, and a blank or an underscore counts as a hyphen. A name in the table of aliases
-// is replaced by what it stands for; any other unknown name is refused, with the candidates.
+// is replaced by what it stands for; any other unknown name is refused, with the candidates. No
+// part of a number stands for it: H20 is not H200.
 #ifndef PERTOKEN_MODEL_EVIDENCE_NAMING_H
 #define PERTOKEN_MODEL_EVIDENCE_NAMING_H
 
@@ -9,6 +10,7 @@
 #include "model/catalog/columns.h"
 #include "model/evidence/catalog.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct vocabulary {
@@ -17,12 +19,13 @@ struct vocabulary {
   const char *const *words;
   size_t count;
   const char *see; // where all words are listed; NULL: the message lists them
+  bool numbered;   // another number is another thing, and no slip: MI308X is not MI300X
 };
 
 struct naming {
   const char *word; // one of the vocabulary's, or NULL
   const char *note; // what a reader must know about the choice, or NULL: "'H100' is read as ..."
-  const char *why;  // if word is NULL: "unknown accelerator 'H10'; did you mean ...?"; NULL
+  const char *why;  // if word is NULL: "unknown accelerator 'MI355'; did you mean ...?"; NULL
                     // if the table itself could not be read, which has been reported
 };
 

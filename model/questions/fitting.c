@@ -30,8 +30,11 @@ static int find_device(const struct scenario *scenario, struct option_fit *fit,
       records_of_backend(scenario->records, option->accelerator);
   const long row = table ? catalog_find(table, option->accelerator) : -1;
   if (record) {
-    fit->device = (struct fit_device){option->accelerator, option->accelerator_name, "",
-                                      (double)record->device.memory_bytes, 1};
+    fit->device = (struct fit_device){.id = option->accelerator,
+                                      .name = option->accelerator_name,
+                                      .vendor = "",
+                                      .memory = (double)record->device.memory_bytes,
+                                      .most = 1};
     return 0;
   }
   if (row >= 0 && fit_device_of(table, (size_t)row, &fit->device))

@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "model/catalog/columns.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/device_memory.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/records/measurement.h"
@@ -49,11 +50,13 @@ static double number(const struct table *table, size_t row, const char *column) 
 static struct destination target_of(const struct table *accelerators, size_t row,
                                     const struct measurement *from) {
   const bool fp8 = !strcmp(from->types.activations, "e4m3");
+  struct device_memory memory;
+  device_memory_find(accelerators, row, &memory);
   return (struct destination){
       .accelerators = accelerators,
       .row = row,
       .bandwidth = 1e12 * number(accelerators, row, "memory_bw_tbs"),
-      .memory = 1e9 * number(accelerators, row, "memory_gb"),
+      .memory = memory.bytes,
       .matrix_rate =
           1e12 * number(accelerators, row, fp8 ? "dense_fp8_tflops" : "dense_bf16_tflops")};
 }

@@ -3,10 +3,11 @@
 #include "base/csv.h"
 #include "base/source.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/device_memory.h"
 
 #include <string.h>
 
-// Minimum share of the memory on the datasheet: drivers keep a few per cent for themselves and ECC.
+// Minimum share of the part's memory: a runtime keeps a few per cent for itself and ECC.
 #define WHOLE_DEVICE 0.85
 
 static bool is_of_backend(const struct measurement_record *record, const char *backend) {
@@ -20,9 +21,9 @@ const char *records_accelerator(const struct records *records,
   if (record->accelerator && !is_of_backend(record, "cpu"))
     return record->accelerator;
   const long row = table ? catalog_device(table, record->device.name) : -1;
-  double memory_gb = 0;
-  if (row < 0 || !table_number(table, (size_t)row, "memory_gb", &memory_gb) ||
-      (double)record->device.memory_bytes < WHOLE_DEVICE * 1e9 * memory_gb)
+  struct device_memory memory;
+  if (row < 0 || !device_memory_find(table, (size_t)row, &memory) ||
+      (double)record->device.memory_bytes < WHOLE_DEVICE * memory.bytes)
     return NULL;
   return table_cell(table, (size_t)row, "id");
 }

@@ -71,8 +71,12 @@ static void read_model(const struct taker *taker, struct ini_key *key, const cha
 
 static void read_word(const struct taker *taker, enum workload_key which, struct ini_key *key,
                       const char **note) {
-  const struct vocabulary vocabulary = {workload_key_names[which], vocabularies[which].aliases,
-                                        vocabularies[which].words, vocabularies[which].count, NULL};
+  const struct vocabulary vocabulary = {workload_key_names[which],
+                                        vocabularies[which].aliases,
+                                        vocabularies[which].words,
+                                        vocabularies[which].count,
+                                        NULL,
+                                        false};
   settle_name(taker, naming_find(taker->catalog, &vocabulary, key->value, taker->arena), key, note);
 }
 

@@ -42,6 +42,7 @@ struct listing {
   struct where *conditions;
   struct texts readings; // how names in conditions were interpreted
   struct answer_table *fits;
+  struct texts lower_bounds; // accelerators listed whose usable memory is unknown
   size_t fitting;
   struct arena *arena;
 };
@@ -57,6 +58,15 @@ static struct answer_cell count_or_nothing(double value) {
   return value > 0 || isnan(value) ? cell_value(value) : cell_nothing();
 }
 
+static void note_memory(struct listing *listing, const struct fit_device *device) {
+  const struct texts *noted = &listing->lower_bounds;
+  for (size_t i = 0; i < noted->count; i++)
+    if (!strcmp(noted->list[i], device->id))
+      return;
+  if (device->memory_is_lower_bound)
+    texts_add(&listing->lower_bounds, listing->arena, "%s", device->id);
+}
+
 static void list_fit(struct listing *listing, const struct memory_model *model,
                      const char *precision, const struct fit_device *device) {
   const struct fit fit = fit_find(model, precision, device, &listing->question->terms);
@@ -66,6 +76,7 @@ static void list_fit(struct listing *listing, const struct memory_model *model,
   for (size_t i = 0; i < listing->question->where_count; i++)
     if (!where_holds(&listing->conditions[i], texts[listing->conditions[i].column]))
       return;
+  note_memory(listing, device);
   listing->fitting += fit.accelerators > 0;
   ANSWER_ROW(listing->fits, cell_words(model->id), cell_words(device->id), cell_words(precision),
              count_or_nothing(fit.accelerators), cell_value(fit.weights), cell_value(fit.left),
@@ -138,6 +149,14 @@ static const char *assumptions(const struct fit_terms *terms, struct arena *aren
                       100 * terms->memory_share, number_fixed(terms->chunk, 0, arena));
 }
 
+static void warn_of_lower_bounds(const struct listing *listing, struct answer *answer) {
+  if (listing->lower_bounds.count)
+    answer_warn(answer,
+                "the datasheet's memory counts, a lower bound, where what the driver reports is "
+                "unknown: %s",
+                texts_joined_by(&listing->lower_bounds, ", ", listing->arena));
+}
+
 static const char how_counted[] =
     "Weights are parameters times bits of the precision, scales included; a token's keys and "
     "values take 2 x layers x KV heads x head dimension numbers, or with MLA one latent and one "
@@ -175,6 +194,7 @@ int answer_fit_catalogue(const struct fit_question *question, struct answers *an
                                           : memory_model_of(listing.models, row);
     list_model(&listing, &model);
   }
+  warn_of_lower_bounds(&listing, &answer);
   answer.sentence = arena_printf(arena,
                                  "%zu of %zu combinations fit: first on the fewest accelerators "
                                  "that hold a request, then on the number that holds the most.",
@@ -351,6 +371,11 @@ static void check_option(const struct writing *writing, const struct option_fit 
   const char *doubt = fitting_rate_doubt(writing->scenario, option, &of->fit, writing->arena);
   if (doubt)
     answer_warn(writing->answer, "%s: %s", option->label, doubt);
+  if (of->device.memory_is_lower_bound)
+    answer_warn(writing->answer,
+                "%s: the memory of %s is its datasheet's, a lower bound: what its driver reports "
+                "is unknown",
+                option->label, of->device.id);
   if (of->fit.accelerators > there)
     answer_warn(writing->answer, "%s: the model needs %d accelerators, but there are %g",
                 option->label, of->fit.accelerators, there);

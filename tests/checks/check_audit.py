@@ -90,9 +90,9 @@ OTHERS = [
     ('tokens-per-dollar', 1,
      [('claims', {'claim': 'wins_per_token'}, 'nearest_said', -30, 1e-4),
       ('needs', {'claim': 'wins_per_token'}, 'exact_low', 130, 1e-3)]),
-    # 0.9 x 192 and 141 GB, less 69 GB of weights and some activations, over 4096 x 327,680 B.
-    ('concurrency', 1, [('claims', {'claim': 'on_one'}, 'stands', 76 / 41, 1e-9),
-                        ('claims', {'claim': 'requests_on_one'}, 'stands', 76, 0)]),
+    # 0.9 x 206.1 and 150.8 GB, less 69 GB of weights and some activations, over 4096 x 327,680 B.
+    ('concurrency', 1, [('claims', {'claim': 'on_one'}, 'stands', 85 / 48, 1e-9),
+                        ('claims', {'claim': 'requests_on_one'}, 'stands', 85, 0)]),
     # 79 % x 1.6 for what the price per node and watts allow.
     ('concurrency-cost', 0, [('claims', {'claim': 'gap'}, 'high', 79, 1e-4)]),
     # tp0137 / tp0048

@@ -71,7 +71,9 @@ ASKED_BACK = [
     ('accelerator', 'MI355', "unknown accelerator 'MI355'; did you mean 'mi355x-288'?"),
     ('accelerator', 'MI355X-289', "did you mean 'mi355x-288'?"),
     ('accelerator', 'GH200', "'GH200' matches more than one accelerator: gh200-96, gh200-144; choose one"),
-    ('accelerator', 'h10', 'matches more than one accelerator: h100-sxm5-80, h100-pcie-80, h100-nvl-94; choose one'),
+    ('accelerator', 'MI350', "'MI350' matches more than one accelerator: mi350x-288, mi350p-144; choose one"),
+    ('accelerator', 'h10', "unknown accelerator 'h10'; did you mean 'h100-sxm5-80'?"),
+    ('accelerator', 'MI308X', "unknown accelerator 'MI308X'; see 'pertoken catalog accelerators'"),
     ('accelerator', 'abacus', "unknown accelerator 'abacus'; see 'pertoken catalog accelerators'"),
     ('model', 'llama-3-71b', "did you mean 'llama-3.1-70b'?"),
     ('model', 'gpt', 'matches more than one model: '),
@@ -202,6 +204,13 @@ def test_older_catalogue(folder):
             (older / path.name).write_bytes(path.read_bytes())
     expect_exit(run('compare', written(folder), '--data', older), DONE)
     expect_exit(run('compare', written(folder, accelerator='H100'), '--data', older), BAD_INPUT, 'matches more than one')
+
+
+def test_parts(_):
+    """Parts whose names begin like another's are not that one."""
+    for typed, part in (('H20', 'h20-96'), ('L4', 'l4-24'), ('MI350P', 'mi350p-144'), ('VR200', 'vera-rubin-nvl72')):
+        fits = run_json('fit', '--where', f'accelerator={typed}', statuses=(DONE, NO))['answers'][0]['tables']['fits']
+        expect({row['accelerator'] for row in fits['rows']} == {part}, f'{typed}: {fits["rows"][:1]}')
 
 
 if __name__ == '__main__':

@@ -201,6 +201,44 @@ def test_stand_in(folder):
     expect(checked >= 5, f'{checked} stand-ins')
 
 
+FORMS = {'PCIe': 'card', 'SXM': 'module', 'OAM': 'module', 'rack': 'rack', 'superchip': 'superchip'}
+
+
+def form_of(part):
+    return next((form for word, form in FORMS.items() if word in part['form_factor']), part['form_factor'])
+
+
+def test_stand_in_for_a_price(folder):
+    """Of a part of the same form if one has a price, whatever is compared; else, and between cards, by bandwidth."""
+    accelerators, prices = table('accelerators'), table('prices')
+    for option, other, wanted in (('l40s', 'h100', 'card'), ('rtx-pro-6000', 'l40s', 'card'), ('l4', 'mi300x', 'card'),
+                                  ('h20', 'h100', 'module'), ('mi400', 'b200', 'rack'), ('gh200-144', 'h200', 'module')):
+        path = drafted(folder, option, other, '--model', 'llama-3.1-8b', '--count', 72)
+        for part, row, lender in re.findall(r'no price is published for (\S+)\. Stand-in: (pr\d+), of ([\w.-]+\w)',
+                                            words_of(path)):
+            borrower, lent = accelerators[part], accelerators[lender]
+            expect(form_of(lent) == wanted and prices[row]['accelerator'] == lender, (part, row, lender))
+            same = form_of(borrower) == wanted != 'card'
+            scale = 1 if same else float(borrower['memory_bw_tbs']) / float(lent['memory_bw_tbs'])
+            usd = next(number(keys, 'list_price') for keys in sections(path).values() if keys.get('accelerator') == part)
+            expect(abs(usd - scale * float(prices[row]['usd_per_gpu_equivalent'])) <= 0.5, (part, usd, scale))
+            break
+        else:
+            raise AssertionError(f'{option}: no stand-in')
+
+
+def test_host_power(folder):
+    """At least what one server needs beside its GPUs, at most what NVIDIA plans for a node of GB300."""
+    path = drafted(folder, 'mi355x', 'b200', '--model', 'llama-2-70b', '--count', 8)
+    planned = table('power')['pw017']
+    tdp_w, gpus = float(table('accelerators')[planned['accelerator']]['tdp_w']), float(planned['gpus'])
+    highest = (1000 * float(planned['value']) - gpus * tdp_w) / gpus
+    found = sections(path)
+    expect(found['common']['host_power'] == '309 W/gpu', found['common'])
+    expect(found['range']['host_power'] == f'uniform(309, {highest:.0f}) W/gpu', found['range'])
+    expect('losses of power supplies' in words_of(path) and 'At least' in words_of(path), words_of(path))
+
+
 def test_parts_of_a_stand_in(folder):
     """A rack's price that another accelerator borrows already includes its servers and network."""
     path = drafted(folder, 'mi455x', 'gb300', '--model', 'gpt-oss-120b', '--count', 72)
@@ -344,7 +382,7 @@ def test_settings(folder):
     expect(found['option b200']['discount'] == '14 %', found['option b200'])
     expect(found['common']['electricity_price'] == '0.05 USD/kWh' and
            'electricity_price.source' not in found['common'], found['common'])
-    expect(list(found['range']) == ['utilization'], found['range'])
+    expect(list(found['range']) == ['utilization', 'host_power'], found['range'])
 
 
 # ---- the tutorial
@@ -481,7 +519,7 @@ def test_pairs_asked(folder):
 TAB, BACK, LINE, WORD, LEFT = '\t', '\x7f', '\x15', '\x17', '\x1b[D'
 KEYS = [  # typed for the accelerators, what the terminal shows, what is drafted
     (f'mi35{TAB}5{TAB}b20{TAB}', ('mi355x-288 b200-sxm-180',), 'mi355x-288 b200-sxm-180'),
-    (f'h2{TAB}', ('h200-sxm-141', 'h200-nvl-141', 'h200-'), None),
+    (f'h200{TAB}', ('h200-sxm-141', 'h200-nvl-141', 'h200-'), None),
     (f'nothing{LINE}MI300{TAB}', ('mi300x-192',), 'mi300x-192'),
     (f'mi300x h200x{BACK}{WORD}{LEFT}h10{BACK}00-p{TAB}', ('h100-pcie-80',), 'mi300x-192 h100-pcie-80'),
     (f'zz{TAB}{BACK}{BACK}é{BACK}b300', (), 'b300-sxm-288'),

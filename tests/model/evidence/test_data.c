@@ -285,9 +285,10 @@ static double excess(const struct comparison *c, size_t row) {
     const double best = best_of_part(c, row, table_cell(c->accelerators, other, "id"));
     const double compute = part_ratio(c, part, other, peak);
     const double bandwidth = part_ratio(c, part, other, "memory_bw_tbs");
+    const double power = part_ratio(c, part, other, "tdp_w"); // H100 NVL's peak is not for 400 W
     if (best > 0 && compute > 0 && bandwidth > 0)
       most = fmax(most, tables_number(c->rows, row, "tokens_per_s_per_gpu") / best /
-                            fmax(compute, bandwidth));
+                            fmax(fmax(compute, bandwidth), power));
   }
   return most;
 }
