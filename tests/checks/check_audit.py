@@ -90,9 +90,9 @@ OTHERS = [
     ('tokens-per-dollar', 1,
      [('claims', {'claim': 'wins_per_token'}, 'nearest_said', -30, 1e-4),
       ('needs', {'claim': 'wins_per_token'}, 'exact_low', 130, 1e-3)]),
-    # 0.9 x 192 and 141 GB, less 69 GB of weights and some activations, over 4096 x 327,680 B.
-    ('concurrency', 1, [('claims', {'claim': 'on_one'}, 'stands', 76 / 41, 1e-9),
-                        ('claims', {'claim': 'requests_on_one'}, 'stands', 76, 0)]),
+    # 0.9 x 192 and 141 GB, less 69.5 GB of weights and some activations, over 4096 x 327,680 B.
+    ('concurrency', 1, [('claims', {'claim': 'on_one'}, 'stands', 75 / 41, 1e-9),
+                        ('claims', {'claim': 'requests_on_one'}, 'stands', 75, 0)]),
     # 79 % x 1.6 for what the price per node and watts allow.
     ('concurrency-cost', 0, [('claims', {'claim': 'gap'}, 'high', 79, 1e-4)]),
     # tp0137 / tp0048
@@ -152,9 +152,10 @@ def check_readings():
     _, answers = audit('examples/claims/concurrency.ini')
     stands = [row(answers, 'claims', claim=name)
               for name in ('memory_left', 'on_one', 'on_a_node')]
-    for reading, shown in zip(rows['118']['how'].split('; '), stands):
+    # The table counts all parameters at one byte, the scenario embeddings and head at two.
+    for reading, shown, within in zip(rows['118']['how'].split('; '), stands, (0.01, 1e-3, 1e-3)):
         number, holds = reading.split(' ', 1)[0], reading.endswith('holds')
-        check(f'reading {number}', abs(float(number) - shown['stands']) < 1e-3
+        check(f'reading {number}', abs(float(number) - shown['stands']) < within
               and holds == (shown['holds'] == 'yes'), (reading, shown))
     check('depends', rows['118']['verdict'] == 'depends on the reading', rows['118'])
 
