@@ -42,8 +42,8 @@ double memory_bits(const char *precision);
 // Bytes of one copy. Embeddings and the output head are in 16 bits, unless the precision is wider,
 // as in published checkpoints and in the probe on GPUs. Where a model is published with only its
 // experts in the precision (gpt-oss in mxfp4), all else is in 16 bits too. Otherwise all else is in
-// that precision: a checkpoint that keeps more in 16 bits is correspondingly larger. A model without
-// a shape has all its parameters in that precision.
+// that precision: a checkpoint that keeps more in 16 bits is correspondingly larger. A model
+// without a shape has all its parameters in that precision.
 #define MEMORY_WIDE_BITS 16
 double memory_weights(const struct memory_model *model, const char *precision);
 
@@ -82,6 +82,10 @@ bool memory_divides(const struct memory_model *model, int accelerators);
 // Tokens of one step while prompts are read in chunks: the value that vLLM's documentation
 // (Optimization and Tuning, chunked prefill) recommends for throughput on large GPUs.
 #define MEMORY_CHUNK 8192
+
+// Tokens per request if nobody states them: 2,048 in and as many out, as in several published
+// benchmarks.
+#define MEMORY_CONTEXT 4096
 
 // The default precision of a server's KV cache.
 #define MEMORY_KV "bf16"

@@ -338,7 +338,9 @@ static const char *counted(int accelerators, struct arena *arena) {
   return text_counted((size_t)accelerators, "accelerator", arena);
 }
 
-static const char *fit_text(const struct option_fit *of, struct arena *arena) {
+static const char *fit_text(const struct writing *writing, const struct option_fit *of) {
+  struct arena *arena = writing->arena;
+  const double there = accelerators_of(writing, of->option);
   const char *what =
       arena_printf(arena, "%s: %s in %s", of->option->label, of->model.id, of->precision);
   if (!of->fit.accelerators && of->terms.accelerators)
@@ -348,6 +350,9 @@ static const char *fit_text(const struct option_fit *of, struct arena *arena) {
     return arena_printf(
         arena, "%s does not fit on up to %s.", what,
         counted(of->device.most * (of->terms.nodes > 0 ? of->terms.nodes : MAX_SPAN), arena));
+  if (of->fit.accelerators > there)
+    return arena_printf(arena, "%s takes %s, more than the option has, %g.", what,
+                        counted(of->fit.accelerators, arena), there);
   const char *span = of->fit.nodes > 1 ? arena_printf(arena, " in %d nodes", of->fit.nodes) : "";
   const char *split = of->fit.split == SPLIT_ATTENTION ? " by attention data parallelism" : "";
   return arena_printf(arena, "%s fits on %s%s%s, with %s requests of %s tokens at once.", what,
@@ -358,15 +363,11 @@ static const char *fit_text(const struct option_fit *of, struct arena *arena) {
 
 static void check_option(const struct writing *writing, const struct option_fit *of) {
   const struct option *option = of->option;
-  const double there = accelerators_of(writing, option);
   double batch = 0;
   csv_number(option->workload.values[WORKLOAD_BATCH], &batch);
   const char *doubt = fitting_rate_doubt(writing->scenario, option, &of->fit, writing->arena);
   if (doubt)
     answer_warn(writing->answer, "%s: %s", option->label, doubt);
-  if (of->fit.accelerators > there)
-    answer_warn(writing->answer, "%s: the model needs %d accelerators, but there are %g",
-                option->label, of->fit.accelerators, there);
   if (of->fit.accelerators && !option->curve && batch > of->fit.concurrency)
     answer_warn(writing->answer,
                 "%s: batch %.0f needs more memory than %d accelerators have: they hold %.0f",
@@ -408,9 +409,10 @@ int answer_fit(const struct scenario *scenario, const char *only, struct answers
     const struct option_fit *of = &writing.fits[o];
     check_option(&writing, of);
     add_reason(&writing, of);
-    answer.no |= !of->fit.accelerators;
+    answer.no |=
+        !of->fit.accelerators || of->fit.accelerators > accelerators_of(&writing, of->option);
     answer.sentence =
-        arena_printf(arena, "%s%s%s", answer.sentence, o ? " " : "", fit_text(of, arena));
+        arena_printf(arena, "%s%s%s", answer.sentence, o ? " " : "", fit_text(&writing, of));
   }
   answers_add(answers, answer);
   return 0;
