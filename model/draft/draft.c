@@ -8,6 +8,7 @@
 #include "model/draft/lines.h"
 #include "model/draft/option.h"
 #include "model/draft/proposals.h"
+#include "model/draft/room.h"
 #include "model/draft/tables.h"
 #include "model/draft/template.h"
 #include "model/draft/workload.h"
@@ -299,7 +300,7 @@ static int look_up(struct drafting *drafting) {
   drafting_find_prices(drafting);
   if (!draft_workload_find(&drafting->tables, drafting->model, drafting->accelerators, count,
                            &drafting->workload, drafting->throughputs, drafting->arena))
-    return 0;
+    return draft_room_find(drafting);
   return drafting_refuse(drafting, "the catalogue has no throughput to draft from");
 }
 
@@ -367,6 +368,7 @@ int draft_make(const struct draft_request *request, struct catalog *catalog, str
     return -1;
   add_ranges(&drafting);
   add_cases(&drafting);
+  draft_room_terms(&drafting);
   for (size_t i = 0; i < request->setting_count; i++)
     draft_set(&drafting.lines, request->settings[i]);
   draft->missing = draft_missing(&drafting.lines);

@@ -24,6 +24,7 @@ struct drafting {
   const char *const *ids; // of the options
   struct draft_workload workload;
   struct draft_throughput *throughputs; // [request->accelerator_count]
+  int *needed;  // [request->accelerator_count] accelerators that hold the model; 0: unknown
   long *prices; // [request->accelerator_count] rows: its own, or the lender's; -1: none
   long
       *price_lenders; // [request->accelerator_count] rows of accelerators; -1: it has its own price

@@ -6,6 +6,7 @@
 #include "model/draft/lines.h"
 #include "model/draft/price.h"
 #include "model/draft/proposals.h"
+#include "model/draft/room.h"
 #include "model/draft/template.h"
 #include "model/draft/workload.h"
 #include "model/evidence/evidence.h"
@@ -191,6 +192,7 @@ void draft_option_add(struct drafting *drafting, size_t i) {
           : name);
   if (drafting->throughputs[i].is_named)
     draft_line_add(lines, section, "evidence", drafting->throughputs[i].evidence.id, NULL);
+  draft_room_add(drafting, section, i);
   add_throughput(drafting, section, i);
   add_price(drafting, section, i);
   if (drafting->request->question == DRAFT_PROPOSALS)

@@ -24,59 +24,108 @@ bool fit_device_of(const struct table *accelerators, size_t row, struct fit_devi
   return true;
 }
 
-// Memory of one request, on all accelerators together.
-static double per_request(const struct memory_model *model, int accelerators,
-                          const struct fit_terms *terms) {
+// A way for accelerators to share a model, and what that takes. Bytes.
+struct layout {
+  enum fit_split split;
+  double ranks;       // that hold requests of their own, whole ones
+  double weights;     // on all accelerators together, copies included
+  double per_request; // on its rank
+  double row;         // activations of one token in a step, on a rank
+};
+
+// Tensor parallelism within each node; the weights are divided over the nodes.
+static struct layout tensor_layout(const struct memory_model *model, const char *precision, int on,
+                                   int nodes, const struct fit_terms *terms) {
   const double kv = memory_kv(model, terms->context, memory_bits(terms->kv));
-  return accelerators *
-         (kv * memory_kv_share(model, accelerators) + memory_per_sequence(model, accelerators));
+  return (struct layout){
+      .split = SPLIT_TENSOR,
+      .ranks = nodes,
+      .weights = memory_weights(model, precision),
+      .per_request = on * (kv * memory_kv_share(model, on) + memory_per_sequence(model, on)),
+      .row = on * memory_per_token(model, on)};
 }
 
-// Memory of a step with `rows` rows, on all accelerators together.
-static double activations(const struct memory_model *model, int accelerators, double rows) {
-  return accelerators * rows * memory_per_token(model, accelerators);
+// Attention data parallelism: all but the experts is on every accelerator, and so are its requests.
+static struct layout attention_layout(const struct memory_model *model, const char *precision,
+                                      int on, const struct fit_terms *terms) {
+  const double experts = memory_expert_weights(model, precision);
+  const double copy = memory_weights(model, precision) - experts;
+  return (struct layout){.split = SPLIT_ATTENTION,
+                         .ranks = on,
+                         .weights =
+                             on * (copy + experts * ceil(model->experts / on) / model->experts),
+                         .per_request = memory_kv(model, terms->context, memory_bits(terms->kv)) +
+                                        memory_per_sequence(model, 1),
+                         .row = memory_per_token(model, 1)};
 }
 
-// Requests at once on accelerators that hold `weights` bytes of weights.
-static double concurrency_beside(const struct memory_model *model, double weights,
-                                 const struct fit_device *device, int accelerators,
-                                 const struct fit_terms *terms) {
-  const double room = accelerators * device->memory * terms->memory_share - weights;
-  if (room < 0 || !memory_divides(model, accelerators))
+// Experts are divided evenly, or over whole nodes or domains, where some are held twice.
+static bool divides_experts(const struct memory_model *model, const struct fit_device *device,
+                            int on) {
+  const int experts = (int)model->experts;
+  return on > 1 && on <= experts && (experts % on == 0 || on % device->most == 0);
+}
+
+// Requests at once on all accelerators, which have `memory` bytes to fill.
+static double concurrency_in(const struct memory_model *model, const struct layout *layout,
+                             double memory, const struct fit_terms *terms) {
+  const double room = (memory - layout->weights) / layout->ranks;
+  if (room < 0)
     return 0;
   if (!model->has_shape)
     return NAN;
-  const double each = per_request(model, accelerators, terms);
-  const double requests = (room - activations(model, accelerators, terms->chunk)) / each;
-  if (requests <= terms->chunk)
-    return fmax(floor(requests), 0);
+  const double requests = (room - layout->row * terms->chunk) / layout->per_request;
   // More requests than a chunk has tokens: each one adds a row to the step.
-  return floor(room / (each + activations(model, accelerators, 1)));
+  const double whole = requests <= terms->chunk ? fmax(floor(requests), 0)
+                                                : floor(room / (layout->per_request + layout->row));
+  return layout->ranks * whole;
+}
+
+// On `on` accelerators of each node, in the way that holds more requests.
+static double concurrency_over(const struct memory_model *model, const char *precision,
+                               const struct fit_device *device, int on, int nodes,
+                               const struct fit_terms *terms, struct layout *layout) {
+  const double memory = (double)nodes * on * device->memory * terms->memory_share;
+  *layout = tensor_layout(model, precision, on, nodes, terms);
+  const double tensor =
+      memory_divides(model, on) ? concurrency_in(model, layout, memory, terms) : 0;
+  if (!divides_experts(model, device, nodes * on))
+    return tensor;
+  const struct layout other = attention_layout(model, precision, nodes * on, terms);
+  const double attention = concurrency_in(model, &other, memory, terms);
+  if (attention <= tensor)
+    return tensor;
+  *layout = other;
+  return attention;
 }
 
 double fit_concurrency(const struct memory_model *model, const char *precision,
                        const struct fit_device *device, int accelerators,
                        const struct fit_terms *terms) {
-  return concurrency_beside(model, memory_weights(model, precision), device, accelerators, terms);
+  struct layout layout;
+  return concurrency_over(model, precision, device, accelerators, 1, terms, &layout);
 }
 
 static bool holds(double concurrency) {
   return isnan(concurrency) || concurrency >= 1;
 }
 
-static double most_concurrency(const struct memory_model *model, const char *precision,
-                               const struct fit_device *device, const struct fit_terms *terms,
-                               int *accelerators) {
-  double best = 0;
-  *accelerators = 0;
+// Over all numbers of accelerators that may share the model, with as many replicas as find room
+// beside each other.
+static void find_most(const struct memory_model *model, const char *precision,
+                      const struct fit_device *device, const struct fit_terms *terms,
+                      struct fit *fit) {
   for (int n = 1; n <= device->most; n++) {
-    const double concurrency = fit_concurrency(model, precision, device, n, terms);
-    if (!(concurrency >= 1) || concurrency < best)
+    const int replicas = device->most / n;
+    const double concurrency = replicas * fit_concurrency(model, precision, device, n, terms);
+    if (!(concurrency >= 1) || concurrency < fit->concurrency_most)
       continue;
-    best = concurrency;
-    *accelerators = n;
+    fit->concurrency_most = concurrency;
+    fit->most = replicas * n;
+    fit->replica_most = n;
   }
-  return model->has_shape ? best : NAN;
+  if (!model->has_shape)
+    fit->concurrency_most = NAN;
 }
 
 static int fewest(const struct memory_model *model, const char *precision,
@@ -88,12 +137,10 @@ static int fewest(const struct memory_model *model, const char *precision,
   return 0;
 }
 
-// Each node holds its part of the weights, and its own requests.
-static double concurrency_over(const struct memory_model *model, const char *precision,
-                               const struct fit_device *device, int nodes,
-                               const struct fit_terms *terms) {
-  return nodes * concurrency_beside(model, memory_weights(model, precision) / nodes, device,
-                                    device->most, terms);
+static bool spans(const struct memory_model *model, const char *precision,
+                  const struct fit_device *device, int nodes, const struct fit_terms *terms) {
+  struct layout layout;
+  return holds(concurrency_over(model, precision, device, device->most, nodes, terms, &layout));
 }
 
 // Nodes of a replica: the requested number, or the fewest that hold it; 1 if one node is enough.
@@ -104,35 +151,35 @@ static int span_of(const struct memory_model *model, const char *precision,
   if (terms->nodes > 0)
     return terms->nodes;
   for (int nodes = 2; nodes <= MAX_SPAN; nodes++)
-    if (holds(concurrency_over(model, precision, device, nodes, terms)))
+    if (spans(model, precision, device, nodes, terms))
       return nodes;
   return 1;
-}
-
-static void spread(const struct memory_model *model, const char *precision,
-                   const struct fit_device *device, const struct fit_terms *terms,
-                   struct fit *fit) {
-  fit->concurrency = fit->concurrency_most =
-      concurrency_over(model, precision, device, fit->nodes, terms);
-  fit->accelerators = fit->most = holds(fit->concurrency) ? fit->nodes * device->most : 0;
-  fit->per_request = per_request(model, device->most, terms);
-  fit->activations = fit->nodes * activations(model, device->most, terms->chunk);
-  fit->left = fit->nodes * device->most * device->memory - fit->weights;
 }
 
 struct fit fit_find(const struct memory_model *model, const char *precision,
                     const struct fit_device *device, const struct fit_terms *terms) {
   const int found = fewest(model, precision, device, terms);
-  const int counted = found ? found : (terms->accelerators ? terms->accelerators : 1);
-  struct fit fit = {.accelerators = found,
-                    .nodes = span_of(model, precision, device, terms, found > 0),
-                    .weights = memory_weights(model, precision),
-                    .per_request = per_request(model, counted, terms),
-                    .activations = activations(model, counted, terms->chunk)};
-  fit.left = counted * device->memory - fit.weights;
-  fit.concurrency = found ? fit_concurrency(model, precision, device, found, terms) : 0;
-  fit.concurrency_most = most_concurrency(model, precision, device, terms, &fit.most);
-  if (fit.nodes > 1)
-    spread(model, precision, device, terms, &fit);
+  const int nodes = span_of(model, precision, device, terms, found > 0);
+  const int alone = terms->accelerators ? terms->accelerators : 1;
+  const int counted = nodes > 1 ? device->most : found ? found : alone;
+  struct layout layout;
+  const double concurrency =
+      concurrency_over(model, precision, device, counted, nodes, terms, &layout);
+  struct fit fit = {.nodes = nodes,
+                    .split = layout.split,
+                    .ranks = layout.ranks,
+                    .weights = layout.weights,
+                    .per_request = layout.per_request,
+                    .activations = layout.ranks * layout.row * terms->chunk,
+                    .left = (double)nodes * counted * device->memory - layout.weights};
+  find_most(model, precision, device, terms, &fit);
+  if (holds(concurrency)) {
+    fit.accelerators = nodes * counted;
+    fit.concurrency = concurrency;
+  }
+  if (nodes > 1) {
+    fit.most = fit.replica_most = fit.accelerators;
+    fit.concurrency_most = concurrency;
+  }
   return fit;
 }

@@ -1,13 +1,23 @@
 // fit: which model fits into which accelerator's memory, on how many of them, and with how many
 // requests at once.
 //
-// Only memory is counted, as in model/evidence/memory.h: weights divided by tensor parallelism, the
-// KV cache of every request at its full context, the activations of one step. Whether an
-// accelerator computes in a precision is another question.
+// Only memory is counted, as in model/evidence/memory.h: weights, the KV cache of every request at
+// its full context, the activations of one step. Whether an accelerator computes in a precision is
+// another question.
 //
-// A replica may span nodes, as with expert or pipeline parallelism: the weights are divided over
+// Accelerators share a model in one of two ways, of which the one that holds more requests counts:
+//
+//   tensor     tensor parallelism: weights, KV heads and activations are divided. An MLA latent has
+//              no heads to divide, so that every accelerator holds that of every request
+//   attention  attention data parallelism, of a model with experts: these are divided, and
+//              everything else is on every accelerator, which has its own requests, with their
+//              whole cache, and a step of its own (SGLang documentation, "DP, DPA and SGLang DP
+//              Router"; vLLM documentation, "Data Parallel Deployment"). If the experts do not
+//              divide evenly, some are held twice, on whole nodes or domains only
+//
+// A replica may span nodes: with tensor parallelism in each of them the weights are divided over
 // the nodes (parts that each node keeps a copy of are not counted), and every node has its own
-// requests.
+// requests; attention data parallelism goes over all of their accelerators.
 #ifndef PERTOKEN_MODEL_EVIDENCE_FIT_H
 #define PERTOKEN_MODEL_EVIDENCE_FIT_H
 
@@ -36,16 +46,21 @@ struct fit_device {
   bool memory_is_lower_bound; // as in device_memory.h
 };
 
-// The fit of one model in one precision on one device. Bytes.
+enum fit_split { SPLIT_TENSOR, SPLIT_ATTENTION };
+
+// The fit of one model in one precision on one device. Bytes, on all its accelerators together.
 struct fit {
-  int accelerators;   // that share the model; 0: it does not fit on `most` of them
-  int nodes;          // that hold them: of one replica
-  double weights;     // of the whole model
-  double per_request; // KV cache at the full context, and logits, on all accelerators together
-  double activations; // of a step's chunk, on all accelerators together
-  double left;        // memory left beside the weights, in all; of one accelerator if nothing fits
-  double concurrency; // requests at once; NAN for a model without a shape
-  int most;           // accelerators per model at which requests at once peak; 0: none
+  int accelerators; // that share the model; 0: it does not fit on `most` of them
+  int nodes;        // that hold them: of one replica
+  enum fit_split split;
+  double ranks;            // data parallel ranks, which have requests of their own
+  double weights;          // copies included
+  double per_request;      // KV cache at the full context, and logits
+  double activations;      // of a step's chunk on each rank
+  double left;             // memory left beside the weights; of one accelerator if nothing fits
+  double concurrency;      // requests at once; NAN for a model without a shape
+  int most;                // accelerators, of all replicas, at which requests at once peak; 0: none
+  int replica_most;        // of these, in each replica
   double concurrency_most; // the requests at once with these; NAN as above
 };
 
@@ -56,8 +71,8 @@ enum { MAX_SHARING = 8 };
 // within a node. False without a memory size.
 bool fit_device_of(const struct table *accelerators, size_t row, struct fit_device *out);
 
-// Requests at once on that many accelerators; 0 if not even one fits, or the model cannot be
-// divided.
+// Requests at once on that many accelerators, which share one model; 0 if not even one fits, or the
+// model cannot be divided.
 double fit_concurrency(const struct memory_model *model, const char *precision,
                        const struct fit_device *device, int accelerators,
                        const struct fit_terms *terms);

@@ -46,17 +46,23 @@ static double expert_mlp(const struct memory_model *m, double experts) {
   return (experts + m->shared_experts) * mlp(m, m->ffn) + router;
 }
 
+static double embeddings(const struct memory_model *m) {
+  return (m->is_tied ? 1 : 2) * m->vocab * m->hidden;
+}
+
+static double expert_matrices(const struct memory_model *m) {
+  return (m->layers - m->dense_layers) * m->experts * (m->is_gated ? 3 : 2) * m->hidden * m->ffn;
+}
+
 static double parameters(const struct memory_model *m, double experts) {
   const double norm = (m->has_norm_bias ? 2 : 1) * m->hidden;
-  const double embeddings = (m->is_tied ? 1 : 2) * m->vocab * m->hidden;
-  return embeddings + norm + m->layers * (attention(m) + 2 * norm) +
+  return embeddings(m) + norm + m->layers * (attention(m) + 2 * norm) +
          m->dense_layers * mlp(m, m->dense_ffn) +
          (m->layers - m->dense_layers) * expert_mlp(m, experts);
 }
 
 struct memory_model memory_model_of(const struct table *models, size_t row) {
   const char *biases = table_cell(models, row, "biases");
-  const double full_every = number(models, row, "full_attention_every");
   struct memory_model model = {
       .id = table_cell(models, row, "id"),
       .name = table_cell(models, row, "name"),
@@ -77,8 +83,8 @@ struct memory_model memory_model_of(const struct table *models, size_t row) {
       .nope = number(models, row, "qk_nope_dim"),
       .rope = number(models, row, "qk_rope_dim"),
       .v_dim = number(models, row, "v_head_dim"),
-      .window = full_every > 0 ? number(models, row, "sliding_window") : 0,
-      .full_every = full_every,
+      .window = number(models, row, "sliding_window"),
+      .full_every = number(models, row, "full_attention_every"),
       .is_mla = !strcmp(table_cell(models, row, "attention_kind"), "mla"),
       .is_gated = strcmp(table_cell(models, row, "mlp_kind"), "gelu") != 0,
       .has_norm_bias = !strcmp(table_cell(models, row, "norm_kind"), "layer"),
@@ -89,6 +95,9 @@ struct memory_model memory_model_of(const struct table *models, size_t row) {
       .has_mlp_bias = catalog_lists(biases, "mlp"),
       .has_router_bias = catalog_lists(biases, "router"),
       .is_tied = number(models, row, "tied_embeddings") == 1,
+      .shipped_experts = catalog_lists(table_cell(models, row, "shipped_parts"), "experts")
+                             ? table_cell(models, row, "shipped_precision")
+                             : NULL,
       .has_shape = true,
   };
   model.parameters = parameters(&model, model.experts);
@@ -126,8 +135,29 @@ double memory_bits(const char *precision) {
   return 0;
 }
 
+// Whether that is the precision of experts beside which the rest is in 16 bits. A benchmark's fp4
+// does not say which 4-bit format it is, but the published weights do.
+static bool is_of_experts(const struct memory_model *model, const char *precision) {
+  const char *shipped = model->shipped_experts;
+  return shipped && (!strcasecmp(precision, shipped) ||
+                     (!strcasecmp(precision, "fp4") && !strcasecmp(shipped, "mxfp4")));
+}
+
+double memory_expert_weights(const struct memory_model *model, const char *precision) {
+  const char *own = is_of_experts(model, precision) ? model->shipped_experts : precision;
+  return model->has_shape ? expert_matrices(model) * memory_bits(own) / 8 : 0;
+}
+
 double memory_weights(const struct memory_model *model, const char *precision) {
-  return model->parameters * memory_bits(precision) / 8;
+  const double bits = memory_bits(precision);
+  if (!model->has_shape)
+    return model->parameters * bits / 8;
+  const double wide = embeddings(model);
+  const double rest = model->parameters - wide - expert_matrices(model);
+  return (wide * fmax(bits, MEMORY_WIDE_BITS) +
+          rest * (is_of_experts(model, precision) ? MEMORY_WIDE_BITS : bits)) /
+             8 +
+         memory_expert_weights(model, precision);
 }
 
 static double kv_per_layer(const struct memory_model *model) {
@@ -139,10 +169,10 @@ double memory_kv_per_token(const struct memory_model *model, double bits) {
 }
 
 double memory_kv(const struct memory_model *model, double context, double bits) {
-  const double windowed =
-      model->window > 0 ? model->layers - floor(model->layers / model->full_every) : 0;
-  const double tokens =
-      (model->layers - windowed) * context + windowed * fmin(context, model->window);
+  const double whole = model->window <= 0      ? model->layers
+                       : model->full_every > 0 ? floor(model->layers / model->full_every)
+                                               : 0;
+  const double tokens = whole * context + (model->layers - whole) * fmin(context, model->window);
   return tokens * kv_per_layer(model) * bits / 8;
 }
 

@@ -17,11 +17,12 @@ struct memory_model {
   double layers, hidden, heads, kv_heads, head_dim, ffn, vocab;
   double experts, experts_per_token, shared_experts, dense_layers, dense_ffn;
   double q_lora, kv_lora, nope, rope, v_dim; // multi-head latent attention (DeepSeek-V2, 2024)
-  double window;     // tokens that a layer attends to, in a model with alternating layers; 0: all
-  double full_every; // in such a model, the last of this many layers attends to all
+  double window;                             // tokens that a layer attends to; 0: all
+  double full_every; // with a window: the last of this many layers attends to all; 0: none does
   bool is_mla, is_gated, is_tied;
   bool has_norm_bias, has_qk_norm, has_sinks;
   bool has_qkv_bias, has_output_bias, has_mlp_bias, has_router_bias;
+  const char *shipped_experts; // the precision in which only its experts are published, or NULL
   double parameters, active_parameters; // counted; active: with one token's experts
   bool has_shape;                       // false: only its number of parameters is known
 };
@@ -38,16 +39,22 @@ struct memory_model memory_model_of_size(double parameters, struct arena *arena)
 // 2025). int4, int8-g128: a 16-bit scale per 128 (the usual group of GPTQ and AWQ checkpoints).
 double memory_bits(const char *precision);
 
-// All parameters in that precision; a checkpoint that keeps embeddings or norms in 16 bits is
-// correspondingly larger.
+// Bytes of one copy. Embeddings and the output head are in 16 bits, unless the precision is wider,
+// as in published checkpoints and in the probe on GPUs. Where a model is published with only its
+// experts in the precision (gpt-oss in mxfp4), all else is in 16 bits too. Otherwise all else is in
+// that precision: a checkpoint that keeps more in 16 bits is correspondingly larger. A model
+// without a shape has all its parameters in that precision.
+#define MEMORY_WIDE_BITS 16
 double memory_weights(const struct memory_model *model, const char *precision);
+
+// Of these, the matrices of the experts that a router chooses from; 0 for a dense model.
+double memory_expert_weights(const struct memory_model *model, const char *precision);
 
 // Keys and values of one token in all layers: 2 * kv_heads * head_dim numbers per layer; with MLA
 // one latent and one rotary key.
 double memory_kv_per_token(const struct memory_model *model, double bits);
 
-// Of one request with `context` tokens. The window of alternating layers counts; a window that only
-// some releases of a model have (Mistral 7B v0.1) does not.
+// Of one request with `context` tokens, of which a layer with a window keeps only that many.
 double memory_kv(const struct memory_model *model, double context, double bits);
 
 // Activations of one step, per accelerator of the `accelerators` that share it. Per token in the
@@ -67,13 +74,18 @@ double memory_kv_share(const struct memory_model *model, double accelerators);
 // the KV heads are replicated evenly (vLLM refuses other cases: issue 4232).
 bool memory_divides(const struct memory_model *model, int accelerators);
 
-// The share of an accelerator's memory that a server fills: vLLM's default gpu_memory_utilization
-// (vLLM documentation, Optimization and Tuning).
+// The share of an accelerator's memory that weights, cache and activations may fill: vLLM's default
+// gpu_memory_utilization as long as that left out CUDA graphs, which are not counted here either
+// (vLLM documentation, Optimization and Tuning; 0.92 with them, vllm.config.cache, 2026).
 #define MEMORY_SHARE 0.9
 
 // Tokens of one step while prompts are read in chunks: the value that vLLM's documentation
 // (Optimization and Tuning, chunked prefill) recommends for throughput on large GPUs.
 #define MEMORY_CHUNK 8192
+
+// Tokens per request if nobody states them: 2,048 in and as many out, as in several published
+// benchmarks.
+#define MEMORY_CONTEXT 4096
 
 // The default precision of a server's KV cache.
 #define MEMORY_KV "bf16"

@@ -106,15 +106,35 @@ void workload_take_lengths(struct workload *workload, double input_tokens, doubl
   workload->output_tokens = length_of(workload->output_tokens, output_tokens);
 }
 
+bool workload_has_lengths(const struct workload *workload) {
+  return workload->input_tokens > 0 && workload->output_tokens > 0;
+}
+
+double workload_decode_context(const struct workload *workload) {
+  return workload->input_tokens + workload->output_tokens / 2;
+}
+
 bool workload_lengths_differ(double a, double b) {
   return a > 0 && b > 0 && fabs(a - b) > REQUEST_LENGTHS * fmax(a, b);
+}
+
+// Of such a workload the context follows from the lengths: of what it is the mean depends on its
+// source.
+static bool has_only_lengths(const struct workload *workload) {
+  return workload_has_lengths(workload) && !workload->places[WORKLOAD_CONTEXT].source;
+}
+
+static bool follows(enum workload_key key, const struct workload *a, const struct workload *b) {
+  return key == WORKLOAD_BATCH     ? gives_the_same(a, b)
+         : key == WORKLOAD_CONTEXT ? has_only_lengths(a) && has_only_lengths(b)
+                                   : false;
 }
 
 const char *workload_difference(const struct workload *a, const struct workload *b,
                                 struct arena *arena) {
   for (int key = 0; key < WORKLOAD_KEYS; key++) {
     const char *left = a->values[key], *right = b->values[key];
-    if (key == WORKLOAD_BATCH && gives_the_same(a, b))
+    if (follows((enum workload_key)key, a, b))
       continue;
     if (*left && *right && !workload_is_alike(a, (enum workload_key)key, left, right))
       return arena_printf(arena, "%s: %s and %s", workload_key_names[key], left, right);

@@ -56,6 +56,11 @@ bool workload_is_alike(const struct workload *workload, enum workload_key key, c
 // Takes lengths of requests where the workload leaves them open; NAN or 0: unknown.
 void workload_take_lengths(struct workload *workload, double input_tokens, double output_tokens);
 
+// Whether the lengths of requests are known; and the mean number of tokens that such a request
+// holds while it decodes: all of its input and half of its output.
+bool workload_has_lengths(const struct workload *workload);
+double workload_decode_context(const struct workload *workload);
+
 // Whether two lengths of requests differ by more than REQUEST_LENGTHS; one of 0 does not differ.
 bool workload_lengths_differ(double a, double b);
 
@@ -71,7 +76,8 @@ bool workload_row_matches(const struct workload *workload, const struct table *t
 
 // The first difference between two workloads that makes their throughputs incomparable, such as
 // "precision: fp8 and bf16", or NULL. If both give every user the same rate and times, their
-// batches follow from that and may differ.
+// batches follow from that and may differ; so may contexts that nobody stated if both know the
+// lengths of their requests, which are compared instead.
 const char *workload_difference(const struct workload *a, const struct workload *b,
                                 struct arena *arena);
 

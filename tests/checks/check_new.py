@@ -17,7 +17,7 @@ import shlex
 import statistics
 import tempfile
 
-from support.program import (BAD_INPUT, DEEP, DONE, MACHINE_FAILED, ROOT, Skip, asked, expect, expect_exit, near,
+from support.program import (BAD_INPUT, DEEP, DONE, MACHINE_FAILED, NO, ROOT, Skip, asked, expect, expect_exit, near,
                              run, run_json, run_tests, table)
 
 # They include every accelerator and model of the documents that the project began with.
@@ -178,6 +178,33 @@ def test_doubt(folder):
     for more, said in (((), True), (('--set', 'mi355x.throughput=6000 token/s'), False)):
         done = run_of(folder, *pair, *more)[1]
         expect(("doubtful: mi355x: its throughput: 2." in done.stderr) == said, done.stderr)
+
+
+def test_memory(folder):
+    """A model that does not fit into so many: their fewest are drafted, and it is said before the table."""
+    path, done = run_of(folder, 'l40s', 'a100', '--model', 'deepseek-v3', '--count', 8)
+    words = 'deepseek-v3 in fp4 does not fit into the memory of 8 l40s-48, it needs 16'
+    expect(f'missing: l40s: {words}' in done.stderr, done.stderr)
+    found = sections(path)
+    expect(found['option l40s']['accelerators'] == '16' and 'accelerators' not in found['option a100'], found)
+    held = run_json('fit', path, '-q')['answers'][0]['tables']['memory']['rows']
+    expect([row['accelerators'] for row in held] == [16, 8], held)
+    path.write_text(path.read_text().replace('accelerators = 16\n', ''))
+    compared = ' '.join(run('compare', path).stderr.split())
+    expect('the model does not fit: deepseek-v3 in fp4 has' in compared and 'a100: the model' not in compared, compared)
+    done = run('fit', path, '-q')
+    expect(done.returncode == NO and 'takes 16 accelerators, more than the option has, 8.' in ' '.join(done.stdout.split()), done)
+    big = drafted(folder, 'l40s', 'a100', '--model', 'deepseek-v3', '--count', 64)
+    expect('does not fit' not in big.read_text(), 'enough of them')
+
+
+def test_fits_as_drafted(folder):
+    """fit answers for each draft, at the length of its requests or a stated one."""
+    for number, ((one, other), model) in enumerate(zip(itertools.permutations(('h200', 'mi300x', 'b200', 'mi355x'), 2),
+                                                       itertools.cycle(('llama-2-70b', 'deepseek-v3', 'gpt-oss-120b')))):
+        path = drafted(folder, one, other, '--model', model, '--count', 64)
+        done = run('fit', path, '-q')
+        expect(done.returncode == 0 and 'requests of' in ' '.join(done.stdout.split()), (number, path, done))
 
 
 def test_stand_in(folder):

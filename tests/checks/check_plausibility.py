@@ -35,7 +35,8 @@ def computing(part, model, peak, computed=1.0):
 
 
 def reading(part, model, precision, batch, context):
-    """token/s: a step reads the weights of a token, and keys and values in 8 bits."""
+    """token/s: a step reads the weights of a token, and keys and values in 8 bits, at most those in the window."""
+    context = min(context, float(MODELS[model]['sliding_window'] or context))
     weights = 1e9 * float(MODELS[model]['matmul_active_params_b']) * BITS[precision] / 8
     cache = context * float(MODELS[model]['kv_bytes_per_token_16bit']) / 2
     return float(PARTS[part]['memory_bw_tbs']) * 1e12 / (weights + batch * cache) * batch
@@ -62,6 +63,8 @@ LIMITS = [  # name, accelerator, workload, input, its limit in token/s
      computing(B200, LLAMA, 'dense_fp8_tflops')),
     ('decoding is reading', B200, {'model': LLAMA, 'precision': 'fp8', 'batch': 4, 'context': 4096},
      'decode_throughput', reading(B200, LLAMA, 'fp8', 4, 4096)),
+    ('decoding within a window', H100, {'model': 'mistral-7b', 'precision': 'fp8', 'batch': 64, 'context': 32768},
+     'decode_throughput', reading(H100, 'mistral-7b', 'fp8', 64, 4096)),
     ('decoding at a large batch', B200, {'model': LLAMA, 'precision': 'fp8', 'batch': 4000},
      'decode_throughput', computing(B200, LLAMA, 'dense_fp8_tflops')),
 ]

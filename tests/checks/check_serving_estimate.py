@@ -5,6 +5,8 @@ The probe measures a tiny model once, and its figures are then replaced by round
 explain, the workbook and the page must be the sum of both rates as in cost-model.md, computed here, with the
 rates graded measured and the sum projected; between two prompt lengths by the time to first token; and beyond
 them, without lengths or without prompts, an upper bound with the reason.
+A context that is not stated is the mean of the requests' lengths while they decode, at which the record must have been
+measured.
 Deep: the workbook is recalculated after random changes.
 Seconds: 5
 """
@@ -23,10 +25,13 @@ import layout  # noqa: E402
 import libreoffice  # noqa: E402
 import xlsx  # noqa: E402
 from support.probing import write_data  # noqa: E402
-from support.program import (BAD_INPUT, Count, DEEP, Skip, expect, expect_exit, near, run,  # noqa: E402
+from support.program import (BAD_INPUT, Count, DEEP, ROOT, Skip, expect, expect_exit, near, run,  # noqa: E402
                              run_json)
-from support.estimated import DECODE, DECODE_W, IDLE_W, SCENARIO, SECONDS, WATTS, measure, rounded  # noqa: E402
+from support.estimated import CONTEXT, DECODE, DECODE_W, IDLE_W, SCENARIO, SECONDS, WATTS, measure, rounded  # noqa: E402
 from support.records import rung, save, serving  # noqa: E402
+
+OPEN = SCENARIO.replace(f'context = {CONTEXT}\n', '')  # its context follows from the lengths
+
 
 class Place:
     """A folder with a scenario and a record."""
@@ -182,9 +187,96 @@ def test_beside_a_server(place):
     served = {**rung(1, 15), 'input_tokens': 32.0, 'output_tokens': 8.0}
     save(place.folder / 'records' / 'served.json',
          serving(served, accelerator='cpu', accelerators=1, model='tiny', precision='bf16'))
-    place.path.write_text(SCENARIO.replace('record = record.json', 'record = served.json\nload_power = 90 W'))
+    place.path.write_text(OPEN.replace('record = record.json', 'record = served.json\nload_power = 90 W'))
     row, = run_json('served', place.path, *place.arguments())['answers'][0]['tables']['prediction']['rows']
     expect(near(row['predicted'], 8 / (SECONDS[32] + 8 / DECODE)) and near(row['served'], 15), row)
+
+
+# ---- the context at which requests decode
+
+LONG, LONG_DECODE, LONG_W = 100, 300.0, 80.0
+
+
+def measured_twice(place):
+    """The record has a second, longer context, and the workload leaves its own to the requests' lengths."""
+    record = copy.deepcopy(Place.record)
+    short, = record['results']
+    record['results'].append({**copy.deepcopy(short), 'context': LONG, 'tokens_per_s': LONG_DECODE,
+                              'step_seconds': short['batch'] / LONG_DECODE, 'ci95_low': 299.0, 'ci95_high': 301.0,
+                              'load_power_w': LONG_W})
+    save(place.folder / 'records' / 'record.json', record)
+    place.path.write_text(OPEN)
+
+
+def test_context_of_lengths(place):
+    """All of the input and half of the output; within 5 % of a measured one it counts as that."""
+    measured_twice(place)
+    for output, decode in ((8, DECODE), (11, DECODE), (72, (DECODE + LONG_DECODE) / 2), (136, LONG_DECODE),
+                           (144, LONG_DECODE)):
+        mine = place.mine(f'output_tokens={output} token')
+        rate = mine['inputs']['decode_throughput']
+        expect(near(rate['value'], decode, 1e-9), f'{output}: {rate}')
+        expect(rate['grade'] == ('projected' if output == 72 else 'measured'), f'{output}: {rate}')
+        expect(near(mine['items']['throughput'], output / (SECONDS[32] + output / decode), 1e-9), f'{output}: {mine["items"]}')
+    place.refused('requests of 32 input and 200 output tokens decode at context 132 on average', 'output_tokens=200 token')
+    place.refused('requests of 16 input and 8 output tokens decode at context 20 on average', 'input_tokens=16 token')
+
+
+def test_stated_context(place):
+    """Counts for requests of any length, with a warning if theirs is another."""
+    words = 'the decoding rate is that at context 36, as stated, but requests of these lengths hold {} tokens on average'
+    expect('the decoding rate is that' not in json.dumps(place.compare()), 'the same context')
+    answer = place.compare('output_tokens=200 token')
+    expect(words.format(132) in json.dumps(answer), answer['options'][0]['warnings'])
+    expect(near(answer['options'][0]['inputs']['decode_throughput']['value'], DECODE), 'the rate as stated')
+
+
+def test_context_of_a_case(place):
+    """A case decodes at the context of its own lengths, with the watts of that; a case of an unmeasured one states it."""
+    measured_twice(place)
+    long = OPEN + '[case long]\noutput_tokens = 136 token\n'
+    place.path.write_text(long)
+    mine, = run_json('compare', place.path, '--case', 'long', *place.arguments())['options']
+    expect(near(mine['inputs']['decode_throughput']['value'], LONG_DECODE), mine['inputs'])
+    expect(near(mine['inputs']['load_power']['value'], LONG_W), mine['inputs'])
+    expect_estimate(place.mine(), 32 / SECONDS[32], watts=WATTS[32])
+    longer = long.replace('136', '1000')
+    place.path.write_text(longer)
+    place.refused("option 'mine' in case 'long': the records measured batch 2, 2 at context 36, 100")
+    place.path.write_text(longer + 'mine.decode_throughput = 100 token/s\n')
+    mine, = run_json('compare', place.path, '--case', 'long', *place.arguments())['options']
+    expect(near(mine['items']['throughput'], 1000 / (SECONDS[32] + 1000 / 100)), mine['items'])
+
+
+def test_fixed_lengths(place):
+    """Both lengths chose the context, so that neither is varied alone."""
+    measured_twice(place)
+    place.path.write_text(OPEN + '[range]\noutput_tokens = uniform(4, 16) token\n')
+    place.refused("a range on 'output_tokens' is not drawn: the decoding of mine was found for this value")
+
+
+def test_like_a_server(place):
+    """An estimate is ranked against a server's rate for requests of its lengths, whatever each calls its context."""
+    served = {**rung(1, 15), 'input_tokens': 32.0, 'output_tokens': 8.0}
+    save(place.folder / 'records' / 'served.json',
+         serving(served, accelerator='cpu', accelerators=1, model='tiny', precision='bf16', date='2026-11-01'))
+    place.path.write_text(OPEN.replace('[option mine]', 'load_power = 90 W\n[option mine]')
+                          + '[option server]\naccelerator = cpu\nrecord = served.json\n')
+    answer = place.compare()
+    expect(all('mixed' not in words.lower() and 'context' not in words for words in answer['warnings']), answer['warnings'])
+    expect([option['items']['throughput'] for option in answer['options']][1] == 15, answer['options'])
+
+
+def test_shipped_record(place):
+    """A rate at context 512 is none for requests of 100,000 tokens."""
+    for old, new in (('model = tiny', 'model = llama-3.1-8b'), ('bf16', 'fp8'), ('= cpu', '= h200-sxm-141'),
+                     (f'context = {CONTEXT}', 'batch = 1'), ('record.json', 'llama-3.1-8b-cuda-c11128fa.json'),
+                     ('= 32 token', '= 100000 token'), ('= 8 token', '= 1024 token')):
+        place.path.write_text(place.path.read_text().replace(old, new))
+    done = run('compare', place.path, '--measurements', ROOT / 'data/measured')
+    expect_exit(done, BAD_INPUT)
+    expect('measured batch 1 at context 512: requests of 100000 input and 1024 output tokens decode at context 100512'
+           in done.stderr, done.stderr)
 
 
 # ---- no sum
@@ -282,7 +374,7 @@ def test_fixed_by_a_server(place):
     served = {**rung(1, 15), 'input_tokens': 32.0, 'output_tokens': 8.0}
     save(place.folder / 'records' / 'served.json',
          serving(served, accelerator='cpu', accelerators=1, model='tiny', precision='bf16'))
-    place.path.write_text(SCENARIO.replace('record = record.json', 'record = served.json\nload_power = 90 W'))
+    place.path.write_text(OPEN.replace('record = record.json', 'record = served.json\nload_power = 90 W'))
     expect_fixed(place, ('input_tokens', 'output_tokens'), 'throughput of mine was found for this value')
     done = run('compare', place.path, *place.arguments(['mine.throughput=14 token/s']))
     expect(done.returncode == 0, done.stderr)

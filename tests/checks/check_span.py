@@ -4,14 +4,14 @@
     check_span.py
 
 DeepSeek-V3 in FP8 does not fit into one node of eight H100, and is served from 18 of them. Its memory is
-recomputed here from the catalogue's columns: weights divided over the nodes, requests on each. A rate
+recomputed here from the catalogue's columns: experts divided over all accelerators, requests on each. A rate
 whose losses are not stated is reported on every face of fit and route. PERTOKEN names the program.
 """
 import json
 import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, Count, DONE, NO, expect, run, run_json, table
+from support.program import BAD_INPUT, Count, DONE, NO, expect, near, run, run_json, table
 
 PER_NODE, CONTEXT, SHARE = 8, 5000, 0.9
 SCENARIO = f'''[scenario]
@@ -66,11 +66,26 @@ def check_found(folder):
 
 
 def check_given(folder):
-    """18 nodes, as published; requests per node times the nodes."""
+    """18 nodes, as DeepSeek serves its V3: each accelerator holds two of the 256 experts, all else, and requests of its
+    own."""
     answer, row = fit_of(scenario(folder, fit='nodes_per_replica = 18'))
-    room = PER_NODE * row['memory'] * SHARE - row['weights'] / 18 - row['activations'] / 18
-    expect(row['accelerators'] == 144 and row['concurrency'] == 18 * (room // row['request']), row)
-    expect('fits on 144 accelerators in 18 nodes' in answer['answer'], answer['answer'])
+    model = table('models')['deepseek-v3']
+    embeddings = 2 * float(model['vocab']) * float(model['hidden']) / 1e9
+    expert = 58 * 3 * float(model['hidden']) * float(model['ffn_hidden']) / 1e9  # in all layers that have any
+    own = float(model['params_b']) - 256 * expert + embeddings + 2 * expert
+    expect(near(row['weights'], 144 * own, 1e-4), (row, own))
+    room = row['memory'] * SHARE - own - row['activations'] / 144
+    expect(row['accelerators'] == row['ranks'] == 144 and row['concurrency'] == 144 * (room // row['request']), row)
+    expect('fits on 144 accelerators in 18 nodes by attention data parallelism' in answer['answer'], answer['answer'])
+
+
+def check_dense(folder):
+    """Without experts, the weights are divided over the nodes, each of which has its own requests."""
+    path = scenario(folder, fit='nodes_per_replica = 2')
+    path.write_text(path.read_text().replace('deepseek-v3', 'llama-3.1-405b'))
+    _, row = fit_of(path)
+    room = PER_NODE * row['memory'] * SHARE - row['weights'] / 2 - row['activations'] / 2
+    expect(row['ranks'] == 2 and row['concurrency'] == 2 * (room // row['request']), row)
 
 
 def check_routed(folder):
@@ -117,7 +132,7 @@ def check_refused(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for name, test in (('found', check_found), ('given', check_given), ('routed', check_routed), ('bought whole', check_whole),
+    for name, test in (('found', check_found), ('given', check_given), ('dense', check_dense), ('routed', check_routed), ('bought whole', check_whole),
                        ('said on every face', check_said), ('refused', check_refused)):
         count.test(name, test, scratch)
 count.finish()

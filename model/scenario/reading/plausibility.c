@@ -12,7 +12,9 @@
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/fit.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/memory.h"
 #include "model/evidence/roofline.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
@@ -218,6 +220,33 @@ static void look_at_peak(const struct scenario *scenario, size_t number, struct 
     texts_add(&option->warnings, arena,
               "%s: sized by the power under load, %s, though each may draw %s: give peak_power",
               sized, quantity_text(load_w, unit, arena), quantity_text(most_w, unit, arena));
+}
+
+// ---- memory
+
+// Nothing is counted but the weights of one copy: what is served takes more.
+static void look_at_memory(const struct scenario *scenario, size_t number, struct arena *arena) {
+  struct option *option = &scenario->options[number];
+  const struct table *parts = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
+  const struct table *models = catalog_glance(scenario->catalog, CATALOG_MODELS);
+  const char *precision = option->workload.values[WORKLOAD_PRECISION];
+  const char *id = option->workload.values[WORKLOAD_MODEL];
+  const long part = parts ? catalog_find(parts, option->accelerator) : -1;
+  const long row = models && *id ? catalog_find(models, id) : -1;
+  const int count = model_find(scenario->model, "accelerators");
+  struct fit_device device;
+  if (part < 0 || row < 0 || count < 0 || !fit_device_of(parts, (size_t)part, &device))
+    return;
+  const struct memory_model model = memory_model_of(models, (size_t)row);
+  const double weights = memory_weights(&model, precision);
+  const double accelerators = option_value(scenario, option, count, 0);
+  const double room = accelerators * device.memory * MEMORY_SHARE;
+  if (weights > room)
+    texts_add(&option->warnings, arena,
+              "the model does not fit: %s in %s has %.4g GB of weights, and %.4g %% of the memory "
+              "of %g %s are %.4g GB; see pertoken fit",
+              id, precision, 1e-9 * weights, 100 * MEMORY_SHARE, accelerators, option->accelerator,
+              1e-9 * room);
 }
 
 // ---- a throughput that is too low
@@ -541,6 +570,7 @@ void plausibility_warn(const struct scenario *scenario, size_t option, struct ar
   for (size_t i = 0; i < sizeof looked_at / sizeof looked_at[0]; i++)
     look_at(scenario, option, &looked_at[i], arena);
   look_at_low_throughput(scenario, option, arena);
+  look_at_memory(scenario, option, arena);
   look_at_power(scenario, option, "load_power", arena);
   look_at_power(scenario, option, "prefill_power", arena);
   look_at_power(scenario, option, "peak_power", arena);

@@ -26,6 +26,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The object of a step that warns.
@@ -389,6 +390,21 @@ static void warn_of_hits(const struct subject *subject) {
               "tokens from the cache, set prefill_includes_hits = yes, otherwise no");
 }
 
+// A record's rate at a context that is stated, for requests that hold more or fewer tokens.
+static void warn_of_other_context(const struct subject *subject) {
+  const struct workload *workload = &subject->option->workload;
+  const double context = strtod(workload->values[WORKLOAD_CONTEXT], NULL);
+  const double mean = workload_decode_context(workload);
+  if (subject->option->record && workload_has_lengths(workload) &&
+      figure_of(subject->scenario, subject->option, "decode_throughput")->origin ==
+          ORIGIN_CATALOGUE &&
+      workload_lengths_differ(context, mean))
+    texts_add(&subject->option->warnings, subject->arena,
+              "the decoding rate is that at context %.0f, as stated, but requests of these lengths "
+              "hold %.0f tokens on average while they decode, at another rate",
+              context, mean);
+}
+
 static void warn_of_throughput(const struct subject *subject) {
   struct option *option = subject->option;
   const struct evidence *published = option_published(subject->scenario, option);
@@ -414,6 +430,7 @@ static void warn_of_throughput(const struct subject *subject) {
         "the throughput is a serving estimate, with prefill and decoding one after the other: it "
         "ignores savings from batching both, cache memory limits and scheduling; %s",
         recorded_prefill_caveat(option->record, subject->arena));
+  warn_of_other_context(subject);
   if (!strcmp(option->workload.values[WORKLOAD_TOKENS], "total"))
     texts_add(
         &option->warnings, subject->arena,

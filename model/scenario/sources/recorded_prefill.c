@@ -218,8 +218,8 @@ static void take_powers(const struct sources *sources, const struct recorded *re
     if (rate || metered)
       put(sources, c, metered ? "prefill_power" : "load_power",
           rate && isfinite(rate->load_power_w)
-              ? sources_recorded(recorded, rate->load_power_w, rate->grade, rate->source)
-              : unmetered(sources, recorded));
+              ? sources_recorded(&recorded[c], rate->load_power_w, rate->grade, rate->source)
+              : unmetered(sources, &recorded[c]));
   }
 }
 
@@ -231,7 +231,8 @@ static void take_rates(const struct sources *sources, const struct recorded *rec
       check_case(sources, c, rates[c].why);
     else
       put(sources, c, "prefill_throughput",
-          sources_recorded(recorded, rate_per_hour(rate->tokens_per_s), rate->grade, rate->source));
+          sources_recorded(&recorded[c], rate_per_hour(rate->tokens_per_s), rate->grade,
+                           rate->source));
   }
   take_powers(sources, recorded, rates);
 }
@@ -247,7 +248,7 @@ void recorded_prefill_take(const struct sources *sources, const struct recorded 
   if (recorded->nearest->prefill_count && !(stated && file_states(sources, "load_power")))
     sources_found_for(sources->resolving, "input_tokens", "prefill");
   for (size_t c = 0; c < cases; c++)
-    rates[c].why = find_rate(sources, recorded, c, &rates[c].at);
+    rates[c].why = find_rate(sources, &recorded[c], c, &rates[c].at);
   const char *why = rates[0].why;
   if (!why)
     take_rates(sources, recorded, rates);

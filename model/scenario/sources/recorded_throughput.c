@@ -143,15 +143,87 @@ void recorded_throughput_watts(const struct sources *sources, const struct recor
         sources_recorded(recorded, recorded->idle_power_w, recorded->grade, recorded->idle_source));
 }
 
+static struct figure decode_figure(const struct recorded *recorded) {
+  return sources_recorded(recorded, rate_per_hour(recorded->tokens_per_s), recorded->grade,
+                          recorded->source);
+}
+
+// Its requests' lengths choose the context at which it decodes.
+static bool follows_lengths(const struct sources *sources) {
+  return workload_has_lengths(&sources->option->workload) &&
+         !sources->option->workload.places[WORKLOAD_CONTEXT].source;
+}
+
+static bool is_case_open(const struct sources *sources, size_t which_case) {
+  const enum origin origin =
+      resolving_figures(sources->resolving, which_case)[sources->decode]->origin;
+  return origin == ORIGIN_NONE || origin == ORIGIN_CATALOGUE;
+}
+
+// The record's figures in a case whose requests are of other lengths; false, and an error, if it
+// has none for them.
+static bool choose_in_case(const struct sources *sources, size_t which_case,
+                           const struct figure *length, struct recorded *recorded) {
+  struct option copy;
+  const struct sources its = sources_in_case(sources, which_case, &copy);
+  const struct lack lack = recorded_throughput_choose(&its, recorded);
+  const char *why = lack.kind ? lack.why
+                    : copy.curve && copy.choice.batch != sources->option->choice.batch
+                        ? "requests of these lengths decode in another batch than those of the "
+                          "base case"
+                        : NULL;
+  if (why)
+    sources_report(sources, (struct lack){LACK_EVIDENCE, length->place,
+                                          arena_printf(sources->arena,
+                                                       "option '%s' in case '%s': %s: give "
+                                                       "'%s.decode_throughput' in the case",
+                                                       sources->option->id,
+                                                       sources->scenario->cases[which_case], why,
+                                                       sources->option->id)});
+  return !why;
+}
+
+// What decodes in each case: the base case's, unless a case's requests are of other lengths.
+static const struct recorded *in_cases(const struct sources *sources, const struct recorded *base) {
+  const size_t cases = sources->scenario->case_count;
+  struct recorded *chosen = arena_array(sources->arena, cases, sizeof *chosen);
+  for (size_t c = 0; c < cases; c++) {
+    const struct figure *length = sources_other_length(sources, c);
+    struct recorded other;
+    chosen[c] = *base;
+    if (!length || !follows_lengths(sources) || !is_case_open(sources, c) ||
+        !choose_in_case(sources, c, length, &other))
+      continue;
+    chosen[c] = other;
+    resolving_figures(sources->resolving, c)[sources->decode] =
+        resolving_keep(sources->resolving, decode_figure(&other));
+  }
+  return chosen;
+}
+
+// The watts of a case that decodes otherwise than the base case, in place of the latter's.
+static void take_case_watts(const struct sources *sources, const struct recorded *chosen) {
+  const int power = model_find(sources->scenario->model, "load_power");
+  for (size_t c = 1; power >= 0 && c < sources->scenario->case_count; c++) {
+    const struct figure **at = &resolving_figures(sources->resolving, c)[power];
+    if (isfinite(chosen[c].load_power_w) && (*at)->origin == ORIGIN_CATALOGUE)
+      *at = resolving_keep(sources->resolving,
+                           sources_recorded(&chosen[c], chosen[c].load_power_w,
+                                            chosen[c].power_grade, chosen[c].load_source));
+  }
+}
+
 void recorded_throughput_take(const struct sources *sources, const struct recorded *recorded) {
   sources->option->record = recorded->nearest;
   sources->option->record_remark = recorded_remark(recorded, sources->arena);
   sources_take_workload(sources, recorded->nearest);
-  resolving_fill(sources->resolving, sources->decode,
-                 sources_recorded(recorded, rate_per_hour(recorded->tokens_per_s), recorded->grade,
-                                  recorded->source));
+  const struct recorded *chosen = in_cases(sources, recorded);
+  resolving_fill(sources->resolving, sources->decode, decode_figure(recorded));
   recorded_throughput_watts(sources, recorded);
-  recorded_prefill_take(sources, recorded);
+  take_case_watts(sources, chosen);
+  recorded_prefill_take(sources, chosen);
+  if (follows_lengths(sources))
+    sources_found_for_lengths(sources->resolving, recorded->grade, "decoding");
 }
 
 void recorded_throughput_apply(const struct sources *sources) {

@@ -116,17 +116,16 @@ struct workload sources_workload_in(const struct sources *sources, size_t which_
   const struct resolving *resolving = sources->resolving;
   const double input = figure_in(resolving, which_case, "input_tokens")->value;
   const double output = figure_in(resolving, which_case, "output_tokens")->value;
-  // A context that nobody stated is the input's length of what the base case was given.
-  if (input != tokens_of(resolving, "input_tokens") && !workload.places[WORKLOAD_CONTEXT].source)
+  // A context that nobody stated follows from the lengths that the base case was given.
+  if (sources_other_length(sources, which_case) && !workload.places[WORKLOAD_CONTEXT].source)
     workload.values[WORKLOAD_CONTEXT] = "";
   workload.input_tokens = input > 0 ? input : workload.input_tokens;
   workload.output_tokens = output > 0 ? output : workload.output_tokens;
   return workload;
 }
 
-// The option as it would be if a case were the base. The copy must outlive the result.
-static struct sources in_case(const struct sources *sources, size_t which_case,
-                              struct option *copy) {
+struct sources sources_in_case(const struct sources *sources, size_t which_case,
+                               struct option *copy) {
   const struct resolving *resolving = sources->resolving;
   struct sources its = *sources;
   *copy = *sources->option;
@@ -150,7 +149,7 @@ void sources_check_cases(const struct sources *sources,
     if (!length || figure_in(sources->resolving, c, "throughput")->origin != ORIGIN_NONE)
       continue;
     struct option copy;
-    const struct sources its = in_case(sources, c, &copy);
+    const struct sources its = sources_in_case(sources, c, &copy);
     const char *why = why_not(&its, chosen);
     if (!why)
       continue;
@@ -207,6 +206,10 @@ void sources_take_workload(const struct sources *sources, const struct measureme
   values[WORKLOAD_KV] = recorded_precision(measured->types.kv);
   if (!*values[WORKLOAD_BATCH])
     values[WORKLOAD_BATCH] = arena_printf(sources->arena, "%d", measured->batch);
+  const struct workload *workload = &sources->option->workload;
   if (!*values[WORKLOAD_CONTEXT])
-    values[WORKLOAD_CONTEXT] = arena_printf(sources->arena, "%d", measured->context);
+    values[WORKLOAD_CONTEXT] =
+        arena_printf(sources->arena, "%.0f",
+                     workload_has_lengths(workload) ? workload_decode_context(workload)
+                                                    : (double)measured->context);
 }

@@ -43,6 +43,10 @@ void sources_report(const struct sources *sources, struct lack lack);
 // than those of the base case.
 struct workload sources_workload_in(const struct sources *sources, size_t which_case);
 
+// The option as it would be if a case were the base. The copy must outlive the result.
+struct sources sources_in_case(const struct sources *sources, size_t which_case,
+                               struct option *copy);
+
 // The statement by which a case's requests are of another length than those of the base case, or
 // NULL.
 const struct figure *sources_other_length(const struct sources *sources, size_t which_case);
@@ -79,8 +83,8 @@ void sources_found_for_lengths(const struct resolving *resolving, enum grade gra
 // A lack if power_limit asks for another limit than that of a record, which is NAN if unknown.
 struct lack sources_lack_limit(const struct sources *sources, double limit_w);
 
-// Gives the option the workload that a record measured. Where it leaves batch or context open, all
-// results that count agree on it.
+// Gives the option the workload that a record measured. Where it leaves the batch open, all results
+// that count agree on it; so they do on the context, unless it follows from the requests' lengths.
 void sources_take_workload(const struct sources *sources, const struct measurement *measured);
 
 #endif

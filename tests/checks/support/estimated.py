@@ -5,6 +5,7 @@ from support.probing import probe, record_in, write_data
 from support.program import expect
 from support.records import load
 
+CONTEXT = 36  # 32 tokens of input and half of 8 of output
 DECODE, DECODE_W, IDLE_W = 400.0, 90.0, 50.0
 SECONDS, WATTS = {16: 0.125, 32: 0.25 + 0.025}, {16: 110.0, 32: 130.0}
 ERRORS = [0.222, 0.841]
@@ -16,6 +17,7 @@ date = 2026-11-23
 model = tiny
 precision = bf16
 utilization = 60 %
+context = 36
 input_tokens = 32 token
 output_tokens = 8 token
 [common]
@@ -35,7 +37,7 @@ def measure(folder):
     """A record of the probe's, with every possible field."""
     write_data(folder / 'data')
     done = probe('run', '--device', 'cpu', '--model', 'tiny', '--data', folder / 'data', '--batch', '2', '--context',
-                 '64', '--prefill', '16', '--time', '0.1', '-o', folder / 'measured')
+                 str(CONTEXT), '--prefill', '16', '--time', '0.1', '-o', folder / 'measured')
     expect(done.returncode == 0, done.stderr)
     return load(record_in(folder / 'measured'))
 

@@ -51,6 +51,34 @@ static void test_published_headroom(void **state) {
   arena_free(&tables.arena);
 }
 
+// One copy of a model, by hand, within what norms and biases take.
+static void test_weights(void **state) {
+  (void)state;
+  static const struct {
+    const char *model, *precision;
+    double bytes;
+  } cases[] = {
+      {"llama-3.1-8b", "bf16", 2 * 8.030e9},
+      {"llama-3.1-8b", "fp32", 4 * 8.030e9},
+      // Embeddings and head of 128,256 x 4,096 each in 16 bits.
+      {"llama-3.1-8b", "fp8", 6.9796e9 + 2 * 2 * 128256. * 4096},
+      {"llama-3.1-8b", "int4", 6.9796e9 * 4.125 / 8 + 2 * 2 * 128256. * 4096},
+      // Published with 24 x 32 experts of 3 x 2,880 x 2,880 in MXFP4, which a benchmark calls fp4.
+      {"gpt-oss-20b", "mxfp4", 24 * 32 * 3 * 2880. * 2880 * 4.25 / 8 + 2 * 1.804e9},
+      {"gpt-oss-20b", "fp4", 24 * 32 * 3 * 2880. * 2880 * 4.25 / 8 + 2 * 1.804e9},
+      {"gpt-oss-20b", "bf16", 2 * 20.915e9},
+      // One matrix for both ends.
+      {"falcon-40b", "fp8", 41.303e9 + 65024. * 8192},
+  };
+  struct tables tables;
+  tables_open(&tables, "data");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct memory_model model = model_named(&tables, cases[i].model);
+    expect_near(memory_weights(&model, cases[i].precision), cases[i].bytes, 1e-3, cases[i].model);
+  }
+  arena_free(&tables.arena);
+}
+
 // Keys and values of a request, by hand: layers x 2 x KV heads x head dimension x bytes x tokens.
 static void test_kv(void **state) {
   (void)state;
@@ -66,6 +94,10 @@ static void test_kv(void **state) {
       // Half of the layers see at most 128 tokens.
       {"gpt-oss-120b", 100, 16, 100. * 36 * 2 * 8 * 64 * 2},
       {"gpt-oss-120b", 1000, 16, (18 * 1000. + 18 * 128) * 2 * 8 * 64 * 2},
+      // All layers see at most 4,096, and 2,048.
+      {"mistral-7b", 4096, 16, 4096. * 32 * 2 * 8 * 128 * 2},
+      {"mistral-7b", 32768, 16, 4096. * 32 * 2 * 8 * 128 * 2},
+      {"phi-3-mini", 4096, 16, 2048. * 32 * 2 * 32 * 96 * 2},
   };
   struct tables tables;
   tables_open(&tables, "data");
@@ -137,6 +169,26 @@ static void test_concurrency(void **state) {
       512 * 327680. + 128256. * 4 + 2 * 2 * (3 * 8192. + (2 * 8192. + 2 * 8 * 128 + 2 * 28672) / 2);
   assert_true(fit_concurrency(&model, "bf16", &device, 2, &terms) ==
               floor((0.9 * 282e9 - 141107412992.) / each));
+  arena_free(&tables.arena);
+}
+
+// DeepSeek V3 in fp8 on eight H200, by hand: each holds 32 of 256 experts in 58 layers, all else
+// once, its own step and its own requests, each with the whole latent and its logits.
+static void test_attention_data_parallel(void **state) {
+  (void)state;
+  struct tables tables;
+  tables_open(&tables, "data");
+  const struct memory_model model = model_named(&tables, "deepseek-v3");
+  const struct fit_device device = device_named(&tables, "h200-sxm-141");
+  const struct fit_terms terms = {4096, "bf16", MEMORY_SHARE, MEMORY_CHUNK, 0, 0};
+  const double expert = 58 * 3. * 7168 * 2048;
+  const double rest = model.parameters - 256 * expert + 2. * 129280 * 7168; // head, embeddings
+  const double step = 8192. * 2 * (3 * 7168. + 2 * 128 * 192. + 2 * 2048. * 9);
+  const double room = 0.9 * device.memory - rest - 32 * expert - step;
+  const struct fit fit = fit_find(&model, "fp8", &device, &terms);
+  assert_true(fit.split == SPLIT_ATTENTION && fit.accelerators == 8 && fit.ranks == 8);
+  assert_true(fit.concurrency == 8 * floor(room / (4096. * 61 * 576 * 2 + 4 * 129280.)));
+  assert_true(fit.weights == 8 * (rest + 32 * expert));
   arena_free(&tables.arena);
 }
 
@@ -308,10 +360,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bits),
       cmocka_unit_test(test_published_headroom),
+      cmocka_unit_test(test_weights),
       cmocka_unit_test(test_kv),
       cmocka_unit_test(test_activations),
       cmocka_unit_test(test_sharing),
       cmocka_unit_test(test_concurrency),
+      cmocka_unit_test(test_attention_data_parallel),
       cmocka_unit_test(test_concurrency_is_monotone),
       cmocka_unit_test(test_batch_at_rate),
       cmocka_unit_test(test_straight_line),
