@@ -375,8 +375,10 @@ static int by_id(const void *a, const void *b) {
 // Nor the same server, unless its URL means whatever machine asks, or the nodes that measured it
 // were named: then a name such as "vllm" may mean each node's own.
 static bool is_one(const struct fleet_device *device) {
-  return device->served ? !device->is_named && !url_is_of_this_host(device->id)
-                        : strcmp(device->id, device->position) != 0;
+  if (!device->served)
+    return strcmp(device->id, device->position) != 0;
+  const bool is_url = strstr(device->id, "://");
+  return !device->is_named && is_url && !url_is_of_this_host(device->id);
 }
 
 static void warn_of_moved(const struct reading *reading) {

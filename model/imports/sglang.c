@@ -16,11 +16,14 @@ static double first_number(const struct reading *reading, const char *one, const
   return isnan(value) ? number_below(reading, reading->part->json, other) : value;
 }
 
-// Those of one server, behind which a router may have several.
+// Those of one server, behind which a router may have several. Its data parallel ranks are replicas
+// with accelerators of their own, unless only attention is data parallel: then they share tp_size.
 static int accelerators_of(const struct reading *reading, const json_t *info) {
   const int tp = count_below(reading, info, "tp_size"), pp = count_below(reading, info, "pp_size");
-  const double both = (double)tp * (pp > 1 ? pp : 1);
-  return both >= 1 && both <= INT_MAX ? (int)both : 0;
+  const bool shared = json_is_true(json_object_get(info, "enable_dp_attention"));
+  const int dp = shared ? 1 : count_below(reading, info, "dp_size");
+  const double all = (double)tp * (pp > 1 ? pp : 1) * (dp > 1 ? dp : 1);
+  return all >= 1 && all <= INT_MAX ? (int)all : 0;
 }
 
 // What the server reported about itself when the client asked; newer clients store it. A router

@@ -236,6 +236,15 @@ def test_a_server_of_more_accelerators_than_stated():
     record, = folder.imported([file], *options(accelerators='16', date='2026-08-06'))[1]  # two such servers behind a router
     expect(record['accelerators'] == 16, record)
 
+    # Replicas have accelerators of their own; ranks of data parallel attention share those of tp_size.
+    for attention, most in ((False, 8), (True, 4)):
+        sglang['server_info'] = {'version': '0.5.9', 'tp_size': 4, 'dp_size': 2, 'enable_dp_attention': attention}
+        folder = Imports()
+        file = folder.write('dp.jsonl', sglang)
+        folder.refused([file], f'--accelerators is {most - 1}, but', *options(accelerators=str(most - 1), date='2026-08-06'))
+        record, = folder.imported([file], *options(accelerators=str(most), date='2026-08-06'))[1]
+        expect(record['accelerators'] == most, record)
+
 
 def mlperf_files(folder, **system):
     summary = ('=====\nMLPerf Results Summary\n=====\nScenario : Offline\nMode : PerformanceOnly\n'
