@@ -11,20 +11,20 @@
 #include <string.h>
 
 const struct function_info function_table[FUNCTIONS] = {
-    [FUNCTION_IF] = {"if", 3, 3},
-    [FUNCTION_MIN] = {"min", 1, MAX_ARGUMENTS},
-    [FUNCTION_MAX] = {"max", 1, MAX_ARGUMENTS},
-    [FUNCTION_ROUND] = {"round", 2, 2},
-    [FUNCTION_CEIL] = {"ceil", 1, 1},
-    [FUNCTION_FLOOR] = {"floor", 1, 1},
-    [FUNCTION_GROWTH] = {"growth", 2, 2},
+    [FUNCTION_IF] = {"if", 3, 3, .takes_series = false},
+    [FUNCTION_MIN] = {"min", 1, MAX_ARGUMENTS, .takes_series = false},
+    [FUNCTION_MAX] = {"max", 1, MAX_ARGUMENTS, .takes_series = false},
+    [FUNCTION_ROUND] = {"round", 2, 2, .takes_series = false},
+    [FUNCTION_CEIL] = {"ceil", 1, 1, .takes_series = false},
+    [FUNCTION_FLOOR] = {"floor", 1, 1, .takes_series = false},
+    [FUNCTION_GROWTH] = {"growth", 2, 2, .takes_series = false},
     [FUNCTION_SUM] = {"sum", 1, 1, .takes_series = true},
     [FUNCTION_HIGHEST] = {"highest", 1, 1, .takes_series = true},
     [FUNCTION_FIRST] = {"first", 1, 1, .takes_series = true},
     [FUNCTION_PREV] = {"prev", 1, 1, .takes_series = true, .per_period = true},
     [FUNCTION_NEXT] = {"next", 1, 1, .takes_series = true, .per_period = true},
     [FUNCTION_RECENT] = {"recent", 2, 2, .takes_series = true, .per_period = true},
-    [FUNCTION_OWN] = {"own", 1, 1},
+    [FUNCTION_OWN] = {"own", 1, 1, .takes_series = false},
 };
 
 const struct operator_info operator_table[NODE_KINDS] = {

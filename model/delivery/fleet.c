@@ -372,8 +372,8 @@ static int by_id(const void *a, const void *b) {
   return strcmp(left->id, right->id);
 }
 
-// Nor the same server, unless its URL means whatever machine asks, or the nodes that measured it
-// were named: then a name such as "vllm" may mean each node's own.
+// Nor the same server, unless it has no URL, or one of whatever machine asks, or the nodes that
+// measured it were named: then a name such as "vllm" may mean each node's own.
 static bool is_one(const struct fleet_device *device) {
   if (!device->served)
     return strcmp(device->id, device->position) != 0;

@@ -62,10 +62,10 @@ static int check_samples(const struct reading *reading, struct serving_rung *run
   }
   if (!(rate > 0))
     return reading_error(reading, "no rate above 0");
-  if (count && fabs(sum - rate) > 0.02 * rate)
+  if (count > 0 && fabs(sum - rate) > 0.02 * rate)
     return reading_error(reading, "contradicts itself: avg_ts is %.6g, its samples' mean %.6g",
                          rate, sum);
-  if (count)
+  if (count > 0)
     rung->completed = count;
   rung->window_s = ns > 0 ? ns * 1e-9 : NAN;
   return 0;

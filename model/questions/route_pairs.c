@@ -307,7 +307,7 @@ static bool is_of_other_workload(const struct pairing *pairing, const struct dem
     if (demand->keys[k] &&
         strcmp(resolved->workload.values[keys[k]], option->workload.values[keys[k]]) != 0)
       return true;
-  for (int k = 0; k < DEMAND_INPUTS; k++) // a rate of decoding is for any
+  for (enum demand_input k = 0; k < DEMAND_INPUTS; k++) // a rate of decoding is for any
     if (serves && demand->inputs[k] &&
         workload_lengths_differ(tokens_of(scenario, resolved, k), tokens_of(scenario, option, k)))
       return true;

@@ -267,7 +267,7 @@ static void fill_profile(const struct reader *reader, struct production *product
   }
   double *profile = arena_array(reader->arena, HOURS_OF_DAY, sizeof *profile);
   for (int hour = 0; hour < HOURS_OF_DAY; hour++) {
-    if (!days[hour])
+    if (days[hour] == 0)
       return;
     profile[hour] = rates[hour] / days[hour];
     sum += profile[hour];

@@ -480,7 +480,7 @@ static void add_workloads(const struct comparing *comparing, struct answer *answ
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     struct answer_cell *cells = answer_table_row(table);
     cells[0] = cell_words(option_at(comparing, o)->id);
-    for (size_t key = 0; key < WORKLOAD_KEYS; key++) {
+    for (enum workload_key key = 0; key < WORKLOAD_KEYS; key++) {
       const char *value = option_workload(option_at(comparing, o), key);
       cells[1 + key] = *value ? cell_words(value) : (struct answer_cell){.kind = CELL_EMPTY};
     }

@@ -44,8 +44,8 @@ static const char *end_text(const struct solving *solving, double value, enum si
   if (solving->solved->integer || size == 0)
     return quantity_words(value, solving->unit, WHOLE_DIGITS, solving->arena);
   const double step = pow(10, floor(log10(size)) + 1 - SHOWN_DIGITS);
-  const double nearest = round(shown / step), inside = side * (nearest * step - shown);
-  const double rounded = inside < -1e-9 * size ? nearest + side : nearest;
+  const double nearest = round(shown / step), inside = (int)side * (nearest * step - shown);
+  const double rounded = inside < -1e-9 * size ? nearest + (int)side : nearest;
   return quantity_words(rounded * step * unit_factor(solving->unit), solving->unit, SHOWN_DIGITS,
                         solving->arena);
 }

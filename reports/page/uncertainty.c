@@ -89,11 +89,13 @@ static json_t *correlations_of(const struct scenario *scenario) {
 
 // ---- what is computed
 
+enum place_of_constant { NO_CONSTANT, CONSTANT_FIRST, CONSTANT_LAST };
+
 // The name of an operation in the script; `constant`: whether its constant is the first or the last
 // operand.
 static const struct {
   const char *name;
-  enum { NO_CONSTANT, CONSTANT_FIRST, CONSTANT_LAST } constant;
+  enum place_of_constant constant;
 } operations[OPERATIONS] = {
     [OPERATION_ADD] = {"add", NO_CONSTANT},
     [OPERATION_SUBTRACT] = {"subtract", NO_CONSTANT},
@@ -197,7 +199,7 @@ static void number_steps(struct steps *steps, const int *own) {
     const struct value *value = &steps->values->list[v];
     if (steps->operands[v] != NEEDED)
       continue;
-    const int end = operations[value->operation].constant;
+    const enum place_of_constant end = operations[value->operation].constant;
     append(steps->step_list, (int)value->operation);
     if (end == CONSTANT_FIRST)
       append(steps->step_list, own[v]);

@@ -144,7 +144,7 @@ static int plan_options(struct book *book) {
   struct option_sheet *options = arena_array(book->arena, count, sizeof *options);
   const struct sheet_graph **graphs =
       arena_array(book->arena, count, sizeof(const struct sheet_graph *));
-  struct step_numbers numbers = {NULL};
+  struct step_numbers numbers = {0};
   struct tabs tabs = plan_tabs(book);
   for (size_t o = 0; o < count; o++) {
     const struct option *option = &scenario->options[o];
