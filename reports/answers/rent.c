@@ -484,8 +484,13 @@ static void add_aside(const struct writing *writing, struct answer *answer) {
 
 static void add_warnings(const struct writing *writing, struct answer *answer) {
   const struct rent_answer *rent = writing->answer;
+  const double unmet = own_value(writing, "unmet_total");
   struct date today, of;
   answer_warn_undrawn(answer);
+  if (unmet > 1e-9 * rent->tokens)
+    answer_warn(answer, "%s serves only %s of the demand, and every rent is for the same tokens",
+                writing->own_label,
+                percent_words(rent->tokens / (rent->tokens + unmet), writing->arena));
   date_parse(writing->scenario->date, &today);
   for (size_t i = 0; i < rent->count; i++) {
     const struct rent_offer *offer = &rent->costs[i].offer;

@@ -100,6 +100,13 @@ def test_limited_item(folder):
         expect(('not paid by a renter: Rack.' in text) == named, text)
 
 
+def test_unmet(folder):
+    """A demand twice as large as what is served is said to be, unless the rest is bought."""
+    for text, warned in ((MORE, True), (MORE + 'burst_price = 2 USD/Mtok\n', False), (DEMAND, False)):
+        warnings = answered(folder, text + OFFERS.format(2, 1))['warnings']
+        expect(('Own serves only 50 % of the demand, and every rent is for the same tokens' in warnings) == warned, str(warnings))
+
+
 def test_bought(folder):
     """What is bought beyond the capacity is paid either way; a rented option buys none. A note says which applies."""
     either, none = 'whether these are owned or rented', 'A rented option serves all tokens itself and buys none.'

@@ -283,15 +283,14 @@ def difference(option, baseline):
     pays = flows[0] < 0 < sum(flows)
     purchase = max(baseline["cash"][0], scale * option["cash"][0])
     share = -flows[0] / purchase if purchase > 0 else 0
-    if 0 < share < 0.01:                            # too little for a rate of return to mean anything
-        pays, flows[0], discounted[0] = False, 0, 0
+    minor = 0 < share < 0.01                        # too little for a rate of return to mean anything
     return {
         "dearer_purchase": sign,
         "extra_outlay": outlay,
         "outlay_share": 100 * share,
         "saved": sum(cash),
         "npv_saved": sum(discounted),
-        "irr": 100 * root(flows, list(accumulate(option["period"]))) if pays else None,
-        "payback": payback(flows, option["period"]),
-        "discounted_payback": payback([sign * amount for amount in discounted], option["period"]),
+        "irr": 100 * root(flows, list(accumulate(option["period"]))) if pays and not minor else None,
+        "payback": None if minor else payback(flows, option["period"]),
+        "discounted_payback": None if minor else payback([sign * amount for amount in discounted], option["period"]),
     }
