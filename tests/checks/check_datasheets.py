@@ -82,5 +82,11 @@ def test_recorded_memory(_):
         expect(abs(device['memory_bytes'] / float(row['usable_bytes']) - 1) < 0.02, (device['name'], row['usable_bytes']))
 
 
+def test_intensities(_):
+    """What a grid's intensity counts is said in its row: whoever reports Scope 2 needs another."""
+    grids = [row for row in table('carbon').values() if row['category'] == 'grid_intensity']
+    expect(grids and all('lifecycle, location-based' in row['notes'] for row in grids), grids[:1])
+
+
 if __name__ == '__main__':
     run_tests(globals())

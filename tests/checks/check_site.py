@@ -160,6 +160,19 @@ def test_a_measured_day(folder):
                 "a measured day needs 'production'")
 
 
+def test_water(folder):
+    """Litres per kWh of IT energy, whether or not they are paid for."""
+    tokens = 40 * PER_GPU * YEAR_H
+    kwh = (40 * 0.4 * YEAR_H + 0.6 * tokens / (1000 * 3600)) * 2
+    items = items_of(folder, 'water_use = 1.8 L/kWh', 'accelerators = 40')
+    expect(near(items['water_total'], kwh * 1.8 / 1000), items['water_total'])
+    expect(near(items['water_per_mtok'], kwh * 1.8 / (2 * tokens / 1e6)), items['water_per_mtok'])
+    expect(not any(items['water_cost']), items['water_cost'])
+    paid = items_of(folder, 'water_use = 1.8 L/kWh\nwater_price = 4 USD/m3', 'accelerators = 40')
+    expect(near(sum(paid['water_cost']), 4 * paid['water_total']), paid['water_cost'])
+    expect('water_total' not in items_of(folder, '', 'accelerators = 40'), 'water that nobody stated')
+
+
 def test_site_and_carbon(folder):
     items = items_of(folder, 'site_power = 1 MW\ngrid = de', 'accelerators = 40\nspares = 10 %')
     tokens = 40 * PER_GPU * YEAR_H

@@ -28,7 +28,7 @@ ALWAYS = {"list_price", "pue", "electricity_price", "utilization", "engineer_cos
 FACILITIES = {"plain": [], "own": ["build_price", "facility_residual"],
               "colo": ["colo_rate", "colo_escalation", "colo_power"]}
 COMPANIONS = {"facility_residual": "build_price", "colo_escalation": "colo_rate", "colo_power": "colo_rate",
-              "repair_cost": "failure_rate", "water_use": "water_price", "water_price": "water_use"}
+              "repair_cost": "failure_rate", "water_price": "water_use"}
 TAX = ["tax_schedule", "tax_life", "bonus_depreciation", *MACRS]
 LOAN = ["loan_rate", "loan_term"]
 BURST = ["burst_price", "burst_rate"]
@@ -274,7 +274,7 @@ def draw_companions(seed, draft):
                 continue
             if any(needed in names for names in FACILITIES.values()):
                 option.given.pop(name, None)
-            elif name in option.given or name == "water_use" or rng.random() < 0.5:
+            elif name in option.given or rng.random() < 0.5:
                 option.given[needed] = draw(rng, needed)
         if not any(draft.has(option, needed) for option in bought):
             draft.common.pop(name, None)
