@@ -5,22 +5,23 @@
 #include <math.h>
 #include <string.h>
 
-// Columns of accelerators from wide to narrow numbers.
-static const char *const peaks[] = {"dense_bf16_tflops", "dense_fp8_tflops", "dense_fp4_tflops"};
-enum { PEAKS = sizeof peaks / sizeof peaks[0] };
+enum { MAX_PEAKS = 4 };
 
-// How far down the list the products of a precision may be computed; weights in a precision that
-// the accelerator has no units for are widened.
-static int narrowest(const char *precision) {
-  static const struct {
-    const char *precision;
-    int peak;
-  } known[] = {{"bf16", 0}, {"fp16", 0}, {"fp32", 0}, {"fp8", 1}, {"mxfp8", 1}, {"int8", 1}};
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-    if (!strcmp(known[i].precision, precision))
-      return known[i].peak;
-  return PEAKS - 1;
-}
+// The units that may compute the products of a precision: weights in one that an accelerator has no
+// units for are widened, and narrower ones may be multiplied as integers.
+static const struct {
+  const char *precision, *own; // `own`: the units without which nothing is known; NULL: any
+  const char *peaks[MAX_PEAKS];
+} computes[] = {
+    {"bf16", NULL, {"dense_bf16_tflops"}},
+    {"fp16", NULL, {"dense_bf16_tflops"}},
+    {"fp32", NULL, {"dense_bf16_tflops"}},
+    {"fp8", NULL, {"dense_bf16_tflops", "dense_fp8_tflops"}},
+    {"mxfp8", NULL, {"dense_bf16_tflops", "dense_fp8_tflops"}},
+    {"int8", "dense_int8_tops", {"dense_bf16_tflops", "dense_int8_tops"}},
+    {"int8-g128", "dense_int8_tops", {"dense_bf16_tflops", "dense_int8_tops"}},
+    {NULL, NULL, {"dense_bf16_tflops", "dense_fp8_tflops", "dense_fp4_tflops", "dense_int8_tops"}},
+};
 
 static double number(const struct table *table, size_t row, const char *column) {
   double value = NAN;
@@ -32,11 +33,21 @@ static double active_parameters(const struct roofline *roofline) {
   return 1e9 * number(roofline->models, roofline->model, "matmul_active_params_b");
 }
 
-double roofline_computing(const struct roofline *roofline) {
+static double peak_of(const struct roofline *roofline) {
+  size_t i = 0;
+  while (computes[i].precision && strcmp(computes[i].precision, roofline->precision) != 0)
+    i++;
+  if (computes[i].own &&
+      isnan(number(roofline->accelerators, roofline->accelerator, computes[i].own)))
+    return NAN;
   double peak = NAN;
-  for (int p = 0; p < PEAKS && p <= narrowest(roofline->precision); p++)
-    peak = fmax(peak, number(roofline->accelerators, roofline->accelerator, peaks[p]));
-  const double limit = 1e12 * peak * (roofline->is_sparse ? 2 : 1) /
+  for (size_t p = 0; p < MAX_PEAKS && computes[i].peaks[p]; p++)
+    peak = fmax(peak, number(roofline->accelerators, roofline->accelerator, computes[i].peaks[p]));
+  return peak;
+}
+
+double roofline_computing(const struct roofline *roofline) {
+  const double limit = 1e12 * peak_of(roofline) * (roofline->is_sparse ? 2 : 1) /
                        (2 * active_parameters(roofline) * roofline->computed);
   return isnan(limit) ? INFINITY : limit;
 }

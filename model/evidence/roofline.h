@@ -1,9 +1,9 @@
 // roofline: what an accelerator cannot exceed, whatever software runs on it (Williams, Waterman,
 // Patterson, Communications of the ACM 52, 2009).
 //
-//   computing  dense peak of the precision / (2 operations per active parameter and token), without
-//              the embedding; twice that if weights are 2:4 sparse; the tokens of a request's input
-//              are computed too
+//   computing  dense peak of the precision, or of a wider one, / (2 operations per active parameter
+//              and token), without the embedding; twice that if weights are 2:4 sparse; the tokens
+//              of a request's input are computed too
 //   reading    memory bandwidth / (bytes of a step) * batch; a step reads at least the weights of
 //              one token, and every request's keys and values
 //

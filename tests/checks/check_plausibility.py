@@ -50,6 +50,12 @@ LIMITS = [  # name, accelerator, workload, input, its limit in token/s
     ('fp8', H100, {'model': LLAMA, 'precision': 'fp8'}, 'throughput', computing(H100, LLAMA, 'dense_fp8_tflops')),
     ('no units for fp4: widened', H100, {'model': LLAMA, 'precision': 'mxfp4'}, 'throughput',
      computing(H100, LLAMA, 'dense_fp8_tflops')),
+    ('int8 without fp8', 'a100-sxm4-80', {'model': LLAMA, 'precision': 'int8'}, 'throughput',
+     computing('a100-sxm4-80', LLAMA, 'dense_int8_tops')),
+    ('int8 widened', 'b300-sxm-288', {'model': LLAMA, 'precision': 'int8'}, 'throughput',
+     computing('b300-sxm-288', LLAMA, 'dense_bf16_tflops')),
+    ('int4 as int8', 'a100-sxm4-80', {'model': LLAMA, 'precision': 'int4'}, 'throughput',
+     computing('a100-sxm4-80', LLAMA, 'dense_int8_tops')),
     ('experts of one token', MI355X, {'model': MIXTRAL, 'precision': 'bf16'}, 'throughput',
      computing(MI355X, MIXTRAL, 'dense_bf16_tflops')),
     ('no precision: the fastest', B200, {'model': LLAMA}, 'throughput', computing(B200, LLAMA, 'dense_fp4_tflops')),
@@ -88,6 +94,17 @@ def is_held(folder, part, workload, name, limit):
     expect('is more than' not in str(below['options'][0]['warnings']), below['options'][0]['warnings'])
     sourced = run_json('compare', scenario(folder, part, workload, option(1.0001, f'{name}.source = a vendor\n')))
     expect('is more than' in str(sourced['options'][0]['warnings']), sourced['options'][0]['warnings'])
+
+
+def is_unknown(folder):
+    """Where the peak in int8 is unknown, no rate in it is refused."""
+    part, = (id for id, row in PARTS.items() if id == 'gaudi3-128')
+    expect(not PARTS[part]['dense_int8_tops'] and PARTS[part]['dense_bf16_tflops'], PARTS[part])
+    option = 'list_price = 30000 USD\nthroughput = 90000 token/s\n'
+    done = run('compare', scenario(folder, part, {'model': LLAMA, 'precision': 'int8'}, option))
+    expect('can compute' not in done.stderr, done.stderr)
+    done = run('compare', scenario(folder, part, {'model': LLAMA, 'precision': 'bf16'}, option))
+    expect('can compute' in done.stderr, done.stderr)
 
 
 def in_every_case(folder):
@@ -333,7 +350,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, part, workload, what, limit in LIMITS:
             count.test(name, is_held, folder, part, workload, what, limit)
-        for test in (in_every_case, said_of_ranges, said_of_nothing, said_of_results, prices, other_prices,
+        for test in (is_unknown, in_every_case, said_of_ranges, said_of_nothing, said_of_results, prices, other_prices,
                      lists_by_year, watts, the_slips):
             count.test(test.__name__.replace('_', ' '), test, folder)
         for name, *case in LOW:
