@@ -31,7 +31,10 @@ INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 # So does GLPK, which may be missing; `pertoken audit` and `route` then report that.
 HAS_GLPK := $(shell echo '\#include <glpk.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 LIBS     += $(if $(HAS_GLPK),-lglpk)
-$(patsubst %,$(BUILD)/obj/model/%.o,optimise/allocation_programme optimise/row optimise/search optimise/solver plan/formulation plan/neighbours plan/programme): CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
+# These say so; the others are compiled only with it. With or without: what changes rebuilds them.
+GLPK_KNOWN := $(patsubst %,$(BUILD)/obj/model/%.o,optimise/allocation_programme optimise/search optimise/solver plan/programme)
+GLPK_ALONE := model/optimise/row.c model/plan/formulation.c model/plan/neighbours.c
+GLPK_STAMP := $(BUILD)/obj/glpk-$(or $(HAS_GLPK),no)
 
 SANITIZE_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE      := $(SANITIZE_$(VARIANT))
@@ -48,7 +51,7 @@ LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp -Wl,--as-needed $(HARDEN_LINK) $(
 # the other; a program links from them what it calls. For the tests, these include the parts of the
 # GPU backends that run without a GPU; the rest of the backends are plugins.
 KERNELS := $(wildcard kernels/*.c kernels/reference/*.c kernels/cpu/*.c kernels/cpu/isa/*.c) $(wildcard kernels/gpu/plan/*.c kernels/gpu/launches/*.c) $(patsubst %,kernels/gpu/host/%.c,crew library_file vendor_products)
-SOURCES := $(wildcard base/*.c model/*/*.c model/scenario/*/*.c reports/*/*.c probe/*/*.c) $(KERNELS)
+SOURCES := $(filter-out $(if $(HAS_GLPK),,$(GLPK_ALONE)),$(wildcard base/*.c model/*/*.c model/scenario/*/*.c reports/*/*.c probe/*/*.c)) $(KERNELS)
 MAINS   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard reports/commands/main.c probe/commands/main.c))
 DEFAULT := $(BUILD)/obj/model/cost/tco_ini
 OBJECTS := $(filter-out $(MAINS),$(SOURCES:%.c=$(BUILD)/obj/%.o)) $(DEFAULT).o
@@ -59,6 +62,12 @@ KERNELS_HASHED := $(wildcard kernels/*.[ch] kernels/cpu/*.[ch] kernels/cpu/isa/*
 KERNELS_HASH := $(shell cat /dev/null $(KERNELS_HASHED) | sha256sum | cut -c1-16)
 $(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
 $(BUILD)/obj/kernels/cpu/backend.o: $(KERNELS_HASHED)
+$(GLPK_KNOWN): COMPILE += $(if $(HAS_GLPK),-DHAVE_GLPK)
+$(GLPK_KNOWN): $(GLPK_STAMP)
+$(GLPK_STAMP):
+	@mkdir -p $(@D)
+	@rm -f $(@D)/glpk-*
+	@touch $@
 # Loops over blocks of draws: vectorized, but never so that a result depends on the processor.
 BLOCKS := chance/draw chance/distribution chance/quantile_sketch cost/operation simulate/sampler \
   $(addprefix simulate/,influence pilot run simulate tallying worker) questions/solve_spread

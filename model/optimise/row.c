@@ -1,5 +1,3 @@
-#ifdef HAVE_GLPK
-
 #include "model/optimise/row.h"
 
 #include <math.h>
@@ -24,9 +22,3 @@ void row_end(struct row *row, double low, double high) {
   glp_set_mat_row(row->glpk, index, row->terms, row->columns, row->values);
   row->terms = 0;
 }
-
-#else
-
-typedef int row_without_glpk; // C has no empty translation unit
-
-#endif

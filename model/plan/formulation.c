@@ -1,5 +1,3 @@
-#ifdef HAVE_GLPK
-
 #include "model/plan/formulation.h"
 
 #include "base/arena.h"
@@ -458,9 +456,3 @@ void formulation_build(struct formulation *formulation) {
   glp_scale_prob(formulation->row.glpk, GLP_SF_AUTO);
   glp_adv_basis(formulation->row.glpk, 0);
 }
-
-#else
-
-typedef int formulation_without_glpk; // C has no empty translation unit
-
-#endif

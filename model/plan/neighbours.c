@@ -1,5 +1,3 @@
-#ifdef HAVE_GLPK
-
 #include "model/plan/neighbours.h"
 
 #include "base/arena.h"
@@ -238,9 +236,3 @@ void neighbours_end(struct neighbours *neighbours) {
   neighbours->incumbent->is_ended = true;
   pthread_join(neighbours->thread, NULL);
 }
-
-#else
-
-typedef int neighbours_without_glpk; // C has no empty translation unit
-
-#endif
