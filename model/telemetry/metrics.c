@@ -54,6 +54,10 @@ bool metrics_are_range(const json_t *object) {
          (json_object_get(object, "data") || json_object_get(object, "errorType"));
 }
 
+bool metrics_are_refused(const json_t *object) {
+  return metrics_are_range(object) && json_object_get(object, "errorType");
+}
+
 static int refuse(const struct source *source, struct diagnostics *diagnostics, const char *why) {
   diagnostics_error(diagnostics, (struct place){source, 0, 0}, "%s", why);
   return -1;

@@ -38,6 +38,7 @@ struct metrics {
 const char *metric_label(const struct metric *metric, const char *name);
 
 bool metrics_are_range(const struct json_t *object);
+bool metrics_are_refused(const struct json_t *object); // a range query's answer without series
 bool metrics_are_text(const struct source *source);
 
 // Errors: an answer that reports a failure ("status": "error") or is not a matrix; times that do

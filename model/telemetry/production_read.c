@@ -67,10 +67,11 @@ static bool holds_counter(const struct source *source) {
 }
 
 bool production_read_knows(const struct source *source) {
-  if (!holds_counter(source))
+  const bool counts = holds_counter(source);
+  if (!counts && !strstr(source->text, "\"errorType\""))
     return false;
   json_t *json = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES, NULL);
-  const bool known = metrics_are_range(json);
+  const bool known = counts ? metrics_are_range(json) : metrics_are_refused(json);
   json_decref(json);
   return known;
 }

@@ -12,6 +12,8 @@ from support.folder import Folder
 from support.program import BAD_INPUT, Count, DONE, expect, near, run, run_json
 
 START = 1795305600  # 2026-11-22T00:00:00Z
+TOO_LONG = ('exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution '
+            '(?step=XX)')
 WHO = ('--accelerator', 'h200-sxm-141', '--accelerators', '8', '--precision', 'fp8', '--model', 'llama-2-70b')
 SCENARIO = """[scenario]
 title = production
@@ -269,7 +271,9 @@ def test_refused_files():
                                                   model_name='meta-llama/Llama-3.1-8B-Instruct')))
     vector = folder.write('b.json', json.dumps({'status': 'success', 'data': {
         'resultType': 'vector', 'result': [{'metric': {'__name__': 'vllm:generation_tokens_total'}}]}}))
+    too_long = folder.write('d.json', json.dumps({'status': 'error', 'errorType': 'bad_data', 'error': TOO_LONG}))
     for file, options, fragment in ((only_input, WHO, 'no counter of output tokens'),
+                                    (too_long, WHO, f'Prometheus answered with an error: {TOO_LONG}'),
                                     (vector, WHO, 'resultType "matrix", found "vector"'),
                                     (named, WHO, "is llama-2-70b, but the counters are of 'meta-llama/Llama-3.1"),
                                     (folder.counters()[0], WHO[2:], 'the files do not state --accelerator'),
