@@ -491,8 +491,11 @@ const char *recorded_curve(const struct records *records, const char *file, cons
     return NULL;
   }
   return arena_printf(arena,
-                      "interactivity needs records of several batches at one context; there is "
+                      "interactivity needs records of several batches at one context%s; there is "
                       "batch %s at context %s",
+                      workload_has_lengths(workload) && !*wanted(&query, WORKLOAD_CONTEXT)
+                          ? arena_printf(arena, ", for these requests %d", context)
+                          : "",
                       measured_values(&query, WORKLOAD_BATCH),
                       measured_values(&query, WORKLOAD_CONTEXT));
 }

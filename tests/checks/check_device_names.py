@@ -66,6 +66,13 @@ PROJECTIONS = [
     # Accelerator, lines of the workload, lines of the option, the figure's grade, message.
     ('mi300x-192', '', 'projection = machine.json\n', 'projected', 'never measured: NVIDIA H200'),
     ('h200-sxm-141', '', 'projection = machine.json\n', 'measured', 'decode only, 95 % within'),
+    # Requests whose context was measured, within 5 %, and others.
+    ('mi300x-192', '', 'projection = machine.json\ninput_tokens = 500 token\noutput_tokens = 20 token\n', 'projected',
+     'never measured: NVIDIA H200'),
+    ('mi300x-192', '', 'projection = machine.json\ninput_tokens = 5000 token\noutput_tokens = 20 token\n', '',
+     'decode at context 5010 on average'),
+    ('mi300x-192', '', 'projection = machine.json\ninput_tokens = 500 token\noutput_tokens = 20 token\n'
+     '[case long]\na.output_tokens = 9000 token\n', '', "option 'a' in case 'long': the records measured"),
     ('mi300x-192', '', 'projection = other.json\n', '', "no record named 'other.json'"),
     ('mi300x-192', '', 'projection = machine.json\nrecord = machine.json\n', '',
      'names a projection and evidence that outranks it'),
@@ -82,7 +89,8 @@ def explain(case, folder):
         result.update(read_bandwidth=READ_BANDWIDTH, read_bandwidth_share=SHARE, bytes_per_step=int(BYTES))
     save(folder / 'machine.json', record)
     scenario = folder / 'scenario.ini'
-    scenario.write_text(f'[scenario]\ntitle = One option\n[workload]\n{WORKLOAD}{workload}'
+    conditions = WORKLOAD.replace('context = 512\n', '') if 'input_tokens' in option else WORKLOAD
+    scenario.write_text(f'[scenario]\ntitle = One option\n[workload]\n{conditions}{workload}'
                         f'[option a]\naccelerator = {accelerator}\n{OPTION}{option}')
     return run('explain', scenario, 'a.decode_throughput', '--measurements', folder, '--data',
                ROOT / 'data', '-q', '--format', 'json')

@@ -390,12 +390,13 @@ static void warn_of_hits(const struct subject *subject) {
               "tokens from the cache, set prefill_includes_hits = yes, otherwise no");
 }
 
-// A record's rate at a context that is stated, for requests that hold more or fewer tokens.
+// A rate measured or projected at a context that is stated, for requests that hold more or fewer
+// tokens.
 static void warn_of_other_context(const struct subject *subject) {
   const struct workload *workload = &subject->option->workload;
   const double context = strtod(workload->values[WORKLOAD_CONTEXT], NULL);
   const double mean = workload_decode_context(workload);
-  if (subject->option->record && workload_has_lengths(workload) &&
+  if (workload_has_lengths(workload) &&
       figure_of(subject->scenario, subject->option, "decode_throughput")->origin ==
           ORIGIN_CATALOGUE &&
       workload_lengths_differ(context, mean))

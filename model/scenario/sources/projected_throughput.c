@@ -1,5 +1,6 @@
 #include "model/scenario/sources/projected_throughput.h"
 
+#include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
@@ -14,17 +15,35 @@
 
 #include <stddef.h>
 
+static const char *find(const struct sources *sources, struct projection *projection) {
+  return projection_make(sources->scenario->records, sources->projection->value,
+                         sources->scenario->catalog, sources->option->accelerator,
+                         &sources->option->workload, projection, sources->arena);
+}
+
+static const char *why_not(const struct sources *its, const void *chosen) {
+  const struct projection *projection = chosen;
+  struct projection other;
+  const char *why = find(its, &other);
+  if (why || other.tokens_per_s == projection->tokens_per_s)
+    return why;
+  return arena_printf(its->arena,
+                      "requests of these lengths decode at another rate than those of the base "
+                      "case: give '%s.decode_throughput' in the case",
+                      its->option->id);
+}
+
 void projected_throughput_apply(const struct sources *sources) {
-  const struct scenario *scenario = sources->scenario;
-  struct option *option = sources->option;
   struct projection projection;
-  const char *why =
-      projection_make(scenario->records, sources->projection->value, scenario->catalog,
-                      option->accelerator, &option->workload, &projection, sources->arena);
+  const char *why = find(sources, &projection);
   if (why) {
     sources_report(sources, sources_lack(sources, SELECT_PROJECTION, why));
     resolving_pretend(sources->resolving, "decode_throughput");
     return;
+  }
+  if (sources_follow_lengths(sources)) {
+    sources_check_cases(sources, why_not, &projection);
+    sources_found_for_lengths(sources->resolving, GRADE_PROJECTED, "decoding");
   }
   sources_take_workload(sources, projection.from);
   resolving_fill(sources->resolving, sources->decode,

@@ -148,12 +148,6 @@ static struct figure decode_figure(const struct recorded *recorded) {
                           recorded->source);
 }
 
-// Its requests' lengths choose the context at which it decodes.
-static bool follows_lengths(const struct sources *sources) {
-  return workload_has_lengths(&sources->option->workload) &&
-         !sources->option->workload.places[WORKLOAD_CONTEXT].source;
-}
-
 static bool is_case_open(const struct sources *sources, size_t which_case) {
   const enum origin origin =
       resolving_figures(sources->resolving, which_case)[sources->decode]->origin;
@@ -191,7 +185,7 @@ static const struct recorded *in_cases(const struct sources *sources, const stru
     const struct figure *length = sources_other_length(sources, c);
     struct recorded other;
     chosen[c] = *base;
-    if (!length || !follows_lengths(sources) || !is_case_open(sources, c) ||
+    if (!length || !sources_follow_lengths(sources) || !is_case_open(sources, c) ||
         !choose_in_case(sources, c, length, &other))
       continue;
     chosen[c] = other;
@@ -222,7 +216,7 @@ void recorded_throughput_take(const struct sources *sources, const struct record
   recorded_throughput_watts(sources, recorded);
   take_case_watts(sources, chosen);
   recorded_prefill_take(sources, chosen);
-  if (follows_lengths(sources))
+  if (sources_follow_lengths(sources))
     sources_found_for_lengths(sources->resolving, recorded->grade, "decoding");
 }
 

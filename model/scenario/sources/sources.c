@@ -146,7 +146,8 @@ void sources_check_cases(const struct sources *sources,
                          const void *chosen) {
   for (size_t c = 1; c < sources->scenario->case_count; c++) {
     const struct figure *length = sources_other_length(sources, c);
-    if (!length || figure_in(sources->resolving, c, "throughput")->origin != ORIGIN_NONE)
+    if (!length || figure_in(sources->resolving, c, "throughput")->origin != ORIGIN_NONE ||
+        figure_in(sources->resolving, c, "decode_throughput")->origin != ORIGIN_NONE)
       continue;
     struct option copy;
     const struct sources its = sources_in_case(sources, c, &copy);
@@ -182,6 +183,11 @@ void sources_found_for_lengths(const struct resolving *resolving, enum grade gra
     return;
   sources_found_for(resolving, "input_tokens", what);
   sources_found_for(resolving, "output_tokens", what);
+}
+
+bool sources_follow_lengths(const struct sources *sources) {
+  return workload_has_lengths(&sources->option->workload) &&
+         !sources->option->workload.places[WORKLOAD_CONTEXT].source;
 }
 
 bool sources_stated(const struct sources *sources) {

@@ -80,6 +80,10 @@ void sources_found_for(const struct resolving *resolving, const char *input, con
 void sources_found_for_lengths(const struct resolving *resolving, enum grade grade,
                                const char *what);
 
+// Whether the lengths of its requests choose the context at which the option decodes: they are
+// known, and no context is stated.
+bool sources_follow_lengths(const struct sources *sources);
+
 // A lack if power_limit asks for another limit than that of a record, which is NAN if unknown.
 struct lack sources_lack_limit(const struct sources *sources, double limit_w);
 
