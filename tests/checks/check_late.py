@@ -8,6 +8,7 @@ Seconds: 4
 import zipfile
 from pathlib import Path
 
+from support.items import expect_items, near, told as compared
 from support.program import BAD_INPUT, expect, expect_exit, expect_model_checks, run, run_json, run_tests
 
 HEAD = """\
@@ -40,28 +41,14 @@ TOKENS = 80 * 2000 * 3600 * 8760 * 0.5  # of a year, in all
 HARDWARE = 80 * 30000
 
 
+def told(folder, text, *arguments):
+    return compared(Path(folder, 'late.ini'), text, *arguments)
+
+
 def write(folder, text):
     path = Path(folder, 'late.ini')
     path.write_text(text, encoding='utf-8')
     return path
-
-
-def told(folder, text, *arguments):
-    return {one['id']: one['items'] for one in run_json('compare', write(folder, text), *arguments)['options']}
-
-
-def near(found, wanted, what):
-    expect(found is not None and abs(found - wanted) <= 1e-9 * max(abs(wanted), 1), f'{what}: {found}, not {wanted}')
-
-
-def expect_items(items, wanted):
-    for name, values in wanted.items():
-        found = items.get(name)
-        if not isinstance(values, list):
-            values, found = [values], [found]
-        expect(found is not None and len(found) == len(values), f'{name}: {found}, not {values}')
-        for place, (value, number) in enumerate(zip(values, found)):
-            near(number, value, f'{name}[{place}]')
 
 
 def test_half(folder):

@@ -4,8 +4,10 @@
 The figures of the first test are the cost model's golden ones; the rest is computed beside the tests.
 Seconds: 6
 """
+import functools
 from pathlib import Path
 
+from support import items as items_of
 from support.program import BAD_INPUT, expect, expect_model_checks, run, run_json, run_tests
 
 HEAD = """\
@@ -46,23 +48,10 @@ GOLDEN = {
 
 
 def told(folder, text, *arguments):
-    path = Path(folder, 'stages.ini')
-    path.write_text(text, encoding='utf-8')
-    return {one['id']: one['items'] for one in run_json('compare', path, *arguments)['options']}
+    return items_of.told(Path(folder, 'stages.ini'), text, *arguments)
 
 
-def near(found, wanted, what):
-    expect(found is not None and abs(found - wanted) <= 1e-9 * max(abs(wanted), 1e-9), f'{what}: {found}, not {wanted}')
-
-
-def expect_items(items, wanted):
-    for name, values in wanted.items():
-        found = items.get(name)
-        if not isinstance(values, list):
-            values, found = [values], [found]
-        expect(found is not None and len(found) == len(values), f'{name}: {found}, not {values}')
-        for place, (value, number) in enumerate(zip(values, found)):
-            near(number, value, f'{name}[{place}]')
+near, expect_items = (functools.partial(test, least=1e-9) for test in (items_of.near, items_of.expect_items))
 
 
 CHECKS = ('categories', 'purchases', 'stock', 'demand', 'book', 'tax')

@@ -7,6 +7,7 @@ Seconds: 8
 """
 from pathlib import Path
 
+from support.items import expect_items, told as compared
 from support.program import BAD_INPUT, DONE, expect, expect_model_checks, run, run_json, run_tests
 
 HEAD = """\
@@ -36,20 +37,7 @@ LIFE, RESALE = 'life = 2 yr\n', 'resale = 60, 40, 25 %\n'
 
 
 def told(folder, text, *arguments):
-    path = Path(folder, 'vintages.ini')
-    path.write_text(text, encoding='utf-8')
-    return {one['id']: one['items'] for one in run_json('compare', path, *arguments)['options']}
-
-
-def expect_items(items, wanted):
-    for name, values in wanted.items():
-        found = items.get(name)
-        if not isinstance(values, list):
-            values, found = [values], [found]
-        expect(found is not None and len(found) == len(values), f'{name}: {found}, not {values}')
-        for place, (value, number) in enumerate(zip(values, found)):
-            expect(number is not None and abs(number - value) <= 1e-9 * max(abs(value), 1),
-                   f'{name}[{place}]: {number}, not {value}')
+    return compared(Path(folder, 'vintages.ini'), text, *arguments)
 
 
 CHECKS = ('stock', 'resale', 'book', 'tax')

@@ -267,9 +267,8 @@ def in_libreoffice(office, examples, made, tally):
     for place, example in enumerate(examples):
         document = office.open(example.wrong)
         for state in made[place]:
-            before = document.set(example.edits(state))
+            document.set(example.edits(state))
             tally.add(place, 'LibreOffice', state, example.compare(state, document.read()))
-            document.set(before)
         document.close()
 
 

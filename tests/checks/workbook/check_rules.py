@@ -36,13 +36,12 @@ def runs(scenario, folder, name):
 def subject(scenario, folder, first):
     """Everything about an example that is judged. The second runs come seconds after the first, so that time stamps
     would differ."""
-    path = harness.report(scenario, folder / f'{scenario.stem}.xlsx')
-    book = xlsx.read(path)
+    again = runs(scenario, folder, 'again')
+    book = xlsx.read(folder / f'{scenario.stem}-again.xlsx')
     others = [xlsx.read(harness.report(scenario, folder / 'case.xlsx', [f'--case={case}']))
               for case in list(layout.Inputs(book).cases)[:None if DEEP else 2]]
     labels = ('SOURCE_DATE_EPOCH set', 'SOURCE_DATE_EPOCH unset')
-    pairs = list(zip(labels, first, runs(scenario, folder, 'again')))
-    return Subject(book, others, pairs, version(), simulation(scenario, book))
+    return Subject(book, others, list(zip(labels, first, again)), version(), simulation(scenario, book))
 
 
 def simulation(scenario, book):
@@ -138,7 +137,7 @@ def check(folder):
     if not totals:
         return [(0, 1)]
     totals += [check_long_ids(folder), check_listed()]
-    path = folder / f'{richest.stem}.xlsx'
+    path = folder / f'{richest.stem}-again.xlsx'
     return [*totals, check_a_path_in_a_label(path, subjects[richest]), check_rules(path, subjects[richest])]
 
 

@@ -6,7 +6,8 @@ import subprocess
 import time
 from pathlib import Path
 
-# Without this, LibreOffice trusts a workbook's cached values, and a recalculation proves nothing.
+# Without this, LibreOffice trusts a workbook's cached values, and a recalculation proves nothing. With it, opening one
+# recalculates it.
 PROFILE = '''<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">
 <item oor:path="/org.openoffice.Office.Calc/Formula/Load">
@@ -91,23 +92,25 @@ class Office:
 
 class Document:
     def __init__(self, document):
-        self.document = document
+        self.document, self.original = document, {}
         self.sheets = {name: document.Sheets.getByName(name)
                        for name in document.Sheets.ElementNames}
         for sheet in self.sheets.values():
             if sheet.isProtected():
                 sheet.unprotect('')
-        document.calculateAll()
 
     def set(self, values):
-        """Sets {(sheet, row, column): number or text or '=formula'}; returns what restores it."""
-        before = {}
+        """Sets {(sheet, row, column): number or text or '=formula'}; what was set before and is not among them is as it
+        was when opened."""
         self.document.lockControllers()
         self.document.enableAutomaticCalculation(False)
-        for (sheet, row, column), value in values.items():
+        for (sheet, row, column), value in {**self.original, **values}.items():
             cell = self.sheets[sheet].getCellByPosition(column - 1, row - 1)
             # a number's Formula is rounded for display: keep its value instead
-            before[sheet, row, column] = cell.Value if cell.Type.value == 'VALUE' else cell.Formula
+            there = cell.Value if cell.Type.value == 'VALUE' else cell.Formula
+            self.original.setdefault((sheet, row, column), there)
+            if value == there:
+                continue
             if isinstance(value, float):
                 cell.Value = value
             else:
@@ -115,7 +118,6 @@ class Document:
         self.document.calculate()
         self.document.enableAutomaticCalculation(True)
         self.document.unlockControllers()
-        return before
 
     def read(self):
         """actual(sheet, row, column) for compare(): the current values."""
