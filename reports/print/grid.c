@@ -148,13 +148,18 @@ static int part_width(const int *widths, struct part part) {
   return width;
 }
 
+// A row of units has none for some parts.
+static bool is_blank(const struct cell *cells, struct part part) {
+  return !*text_of(&cells[0]) && used_columns(part, cells) == part.first;
+}
+
 static void print_part(const struct grid *grid, const struct style *style, const int *widths,
                        struct part part) {
   for (size_t r = 0; r < grid->count; r++) {
-    if (grid->rows[r].cells)
-      print_row(grid, style, grid->rows[r].cells, widths, part);
-    else
+    if (!grid->rows[r].cells)
       style_rule(style, part_width(widths, part));
+    else if (!is_blank(grid->rows[r].cells, part))
+      print_row(grid, style, grid->rows[r].cells, widths, part);
   }
 }
 

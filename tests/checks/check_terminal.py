@@ -73,6 +73,7 @@ def commands(scenario, id):
         ['sensitivity', scenario],
         ['solve', scenario, '--option', id, '--for', 'list_price', '--target', '0.12 USD/Mtok'],
         ['simulate', scenario, '--draws', '2000'],
+        ['fit', '--where', 'model=deepseek-v3', '--where', 'precision=fp8'],
     ]
 
 
@@ -105,6 +106,8 @@ def check_width(arguments, width):
         expect('\033' not in text, 'colour in a pipe')
         expect(locale != 'C' or text.isascii(), 'more than ASCII without UTF-8')
         expect(len(text) > 100, f'hardly anything is printed: {text!r}')
+        parts = re.search(r'(?m)^\S.*\n\n(─|-)+$', text)
+        expect(not parts, f'a blank line between a heading and its rule: {parts and parts[0]!r}')
 
 
 def check_left_out(scenario):
