@@ -34,7 +34,8 @@ static const struct product products[CATALOG_TABLES] = {
 
 // A missing column, which is reported elsewhere, is as blank.
 static const char *cell_of(const struct table *table, size_t row, const char *column) {
-  return table_column(table, column) < 0 ? "" : table_cell(table, row, column);
+  const int number = table_column(table, column);
+  return number < 0 ? "" : table->cells[row * table->columns + (size_t)number];
 }
 
 static bool number_of(const struct table *table, size_t row, const char *column, double *out) {

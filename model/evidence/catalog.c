@@ -69,14 +69,15 @@ static void check_vocabulary(const struct check *check, size_t row,
                              const struct catalog_column *rule, const char *cell) {
   size_t count;
   const char *const *words = catalog_words(rule->demands, &count), *known = "; known are ";
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; i++)
     if (strcmp(cell, words[i]) == 0)
       return;
+  if (!words)
+    return;
+  for (size_t i = 0; i < count; i++)
     known = arena_printf(check->arena, "%s%s%s", known, i ? ", " : "", words[i]);
-  }
   const char *nearest = suggest(check, cell, words, count);
-  if (words)
-    report_cell(check, row, rule, "a known word", cell, *nearest ? nearest : known);
+  report_cell(check, row, rule, "a known word", cell, *nearest ? nearest : known);
 }
 
 static void check_reference(const struct check *check, size_t row,
