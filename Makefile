@@ -93,7 +93,8 @@ EVERY_OBJECT := $(MAINS) $(OBJECTS) $(SUPPORT_OBJECTS) $(TEST_OBJECTS)
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: all tests deep-tests sanitized-tests sanitized with-sanitizers setup demo test test-deep \
-        test-images bench gallery outputs reference fuzz lint install uninstall dist deb rpm clean help
+        test-images bench gallery outputs reference fuzz lint lint-files lint-format lint-includes lint-cppcheck \
+        lint-tidy install uninstall dist deb rpm clean help
 
 include $(wildcard kernels/gpu/build.mk reports/*/build.mk reports/*/*/build.mk tests/*/build.mk \
                    tests/*/*/build.mk)
@@ -195,7 +196,7 @@ test: ## set up, build, and run the tests that one waits for: minutes
 RUN_OPTIONS = $(if $(UNTIL),--until $(UNTIL)) $(if $(TURN),--turn $(TURN))
 
 test-deep: ## what `test` leaves out: all GPUs' machine code, sanitizers everywhere, many more cases
-	@$(SETUP) build page test deep gpu
+	@$(SETUP) build page test deep gpu lint
 	@$(MAKE) $(PARALLEL) all deep-tests with-sanitizers
 	@tests/run deep $(RUN_OPTIONS)
 
@@ -257,15 +258,27 @@ LINT_SYSTEM = $(if $(HAS_CUDA),-isystem $(CUDA_ROOT)/include) $(MPI_CFLAGS:-I%=-
 # The program's own; a body is not a file by itself, and CUDA's and MPI's headers may be missing.
 INCLUDERS := $(filter-out tests/% %_body.h %/driver_cuda.c reports/ranks/mpi/%,$(C_FILES))
 
+TIDY = $(filter %.c,$(C_FILES))
+
+# check_lint runs the parts by themselves, the last one on some of the files.
 lint: ## check format and includes, and look for bugs without running
 	@$(SETUP) build test lint
+	@$(MAKE) lint-format lint-includes lint-cppcheck lint-tidy
+
+lint-files:
+	@echo $(TIDY)
+lint-format:
 	clang-format --dry-run -Werror $(C_FILES)
+lint-includes:
 	tests/support/includes.py $(INCLUDERS)
+# One job would look across files, and take a cache for one of the formats that it never holds.
+lint-cppcheck:
 	cppcheck --quiet -j2 --std=c11 --language=c --inline-suppr --error-exitcode=1 \
 	  --enable=warning,performance,portability --suppress=missingInclude \
 	  --suppress=missingIncludeSystem --suppress=identicalInnerCondition \
 	  --suppress=invalidPointerCast -D_GNU_SOURCE -I. $(filter %.c,$(C_FILES))
-	printf '%s\n' $(filter %.c,$(C_FILES)) | xargs -P2 -n1 sh -c \
+lint-tidy:
+	printf '%s\n' $(TIDY) | xargs -P2 -n1 sh -c \
 	  'clang-tidy --quiet "$$1" -- $(STANDARD) $(INCLUDES) $(LINT_SYSTEM) -fopenmp 2>&1 | \
 	   { ! grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -"; }' tidy
 

@@ -75,8 +75,7 @@ static void check_vocabulary(const struct check *check, size_t row,
   for (size_t i = 0; i < count; i++)
     known = arena_printf(check->arena, "%s%s%s", known, i ? ", " : "", words[i]);
   const char *nearest = suggest(check, cell, words, count);
-  if (words)
-    report_cell(check, row, rule, "a known word", cell, *nearest ? nearest : known);
+  report_cell(check, row, rule, "a known word", cell, *nearest ? nearest : known);
 }
 
 static void check_reference(const struct check *check, size_t row,

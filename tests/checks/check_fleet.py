@@ -599,11 +599,7 @@ def test_two_thousand_long_ones(folder):
     read_all(folder, share=0.2)
 
 
-def main():
-    count = Count()
-    count.tests_in_folders(globals())
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    COUNT = Count()
+    COUNT.tests_in_folders(globals())
+    COUNT.finish()

@@ -643,11 +643,7 @@ def test_samples_of_a_ladder():
     expect(record['model'] == 'gpt-oss-120b', record['model'])
 
 
-def main():
-    count = Count()
-    count.tests(globals())
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    COUNT = Count()
+    COUNT.tests(dict(globals()))
+    COUNT.finish()

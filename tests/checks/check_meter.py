@@ -54,11 +54,7 @@ def test_an_interrupt_keeps_what_was_read():
         expect('stopped' in json.loads(path.read_text())['remarks'], 'why it is short')
 
 
-def main():
-    count = Count()
-    count.tests(globals())
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    COUNT = Count()
+    COUNT.tests(dict(globals()))
+    COUNT.finish()

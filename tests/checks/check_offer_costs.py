@@ -292,11 +292,7 @@ def test_remedy_of_shards(folder):
     expect(run_json('merge', *parts)['outcomes'] == whole['outcomes'], 'shards differ from the whole')
 
 
-def main():
-    count = Count()
-    count.tests_in_folders(globals())
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    COUNT = Count()
+    COUNT.tests_in_folders(globals())
+    COUNT.finish()

@@ -148,11 +148,7 @@ def test_read_only():
         expect(not os.listdir(folder), os.listdir(folder))
 
 
-def main():
-    count = Count()
-    count.tests(globals())
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    COUNT = Count()
+    COUNT.tests(dict(globals()))
+    COUNT.finish()

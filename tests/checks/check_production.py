@@ -282,11 +282,7 @@ def test_refused_files():
         expect(done.returncode == BAD_INPUT and fragment in done.stderr, (fragment, done.stderr))
 
 
-def main():
-    count = Count()
-    count.tests(globals())
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    COUNT = Count()
+    COUNT.tests(dict(globals()))
+    COUNT.finish()

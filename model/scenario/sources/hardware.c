@@ -19,7 +19,6 @@
 #include "model/records/served_choice.h"
 #include "model/records/serving.h"
 #include "model/scenario/figure.h"
-#include "model/scenario/inputs.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"

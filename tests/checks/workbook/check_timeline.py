@@ -9,7 +9,6 @@ Seconds: 6
 """
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -18,7 +17,7 @@ import harness  # noqa: E402
 import layout  # noqa: E402
 import libreoffice  # noqa: E402
 import xlsx  # noqa: E402
-from support.program import Count, Skip, expect  # noqa: E402
+from support.program import Skip, expect, run_tests  # noqa: E402
 
 SCENARIO = """\
 [scenario]
@@ -158,12 +157,5 @@ def test_on_paper(folder):
     expect('2080-01' not in text, 'a period past the horizon is printed')
 
 
-def main():
-    count = Count()
-    with tempfile.TemporaryDirectory() as folder:
-        count.tests(globals(), folder)
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    run_tests(globals())
