@@ -364,6 +364,15 @@ double distribution_mean(const struct distribution *d) {
   }
 }
 
+bool distribution_equal(const struct distribution *one, const struct distribution *other) {
+  return one->kind == other->kind && one->low == other->low && one->high == other->high &&
+         one->mode == other->mode && one->mean == other->mean &&
+         one->deviation == other->deviation && one->spread == other->spread &&
+         one->integer == other->integer && one->atom_count == other->atom_count &&
+         (!one->atom_count ||
+          !memcmp(one->atoms, other->atoms, one->atom_count * sizeof *one->atoms));
+}
+
 static int by_value(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);

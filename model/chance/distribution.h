@@ -27,6 +27,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum distribution_kind {
@@ -64,6 +65,9 @@ struct distribution {
 // bootstrap) and the share by which devices differ.
 void distribution_measure(struct distribution *distribution, double figure, const double *samples,
                           size_t sample_count, double spread, struct arena *arena);
+
+// Whether two distributions that have not been prepared are the same.
+bool distribution_equal(const struct distribution *one, const struct distribution *other);
 
 // Spreads between devices, assumed until three have been measured.
 #define DISTRIBUTION_SPREAD_THROUGHPUT 0.02

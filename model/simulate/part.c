@@ -168,6 +168,8 @@ static void fill_percentiles(const struct simulation_part *part, size_t o, doubl
   outcome->bars_high = high / unit;
 }
 
+#define LEAST_DEVIATION 1e-12 // as a share: less is rounding, and nothing drives it
+
 static const struct influence *find_influences(const struct simulation_part *part, size_t o,
                                                struct arena *arena) {
   const struct simulation_frame *frame = &part->frame;
@@ -176,6 +178,7 @@ static const struct influence *find_influences(const struct simulation_part *par
   double n = (double)tally->influence_done;
   double mean = exact_sum_value(&tally->influence_sum) / (2 * n);
   double variance = exact_sum_value(&tally->influence_squares) / (2 * n) - mean * mean;
+  double rounding = LEAST_DEVIATION * fabs(frame->shapes[o].centre + mean);
   for (size_t g = 0; g < frame->group_count; g++) {
     if (frame->by_ranks) {
       influences[g] = (struct influence){frame->rank_shares[o * frame->group_count + g], NAN};
@@ -183,7 +186,7 @@ static const struct influence *find_influences(const struct simulation_part *par
     }
     double first = exact_sum_value(&tally->first[g]) / n;
     double total = exact_sum_value(&tally->total[g]) / (2 * n);
-    bool varies = variance > 0 && n > 0;
+    bool varies = n > 0 && sqrt(variance) > rounding;
     influences[g] =
         (struct influence){varies ? first / variance : 0, varies ? total / variance : 0};
   }
