@@ -119,6 +119,20 @@ static int choose_variables(struct sampler_setup *setup) {
   return -1;
 }
 
+// A fleet's mean varies less than one device.
+static void note_single_devices(struct sampler_setup *setup) {
+  const struct sampler *sampler = setup->sampler;
+  for (int v = 0; v < sampler->variable_count; v++) {
+    const struct distribution *drawn = &setup->scenario->ranges[sampler->ranges[v]].distribution;
+    if (drawn->kind == DISTRIBUTION_MEASURED && drawn->atom_count)
+      note(setup,
+           arena_printf(setup->arena,
+                        "%s is the figure of one device, drawn for all accelerators: ±%.2g %% "
+                        "between devices",
+                        sampler->labels[v], 100 * drawn->spread));
+  }
+}
+
 int sampler_periods(const struct scenario *scenario) {
   int horizon = model_find(scenario->model, "horizon"), periods = scenario->periods;
   for (size_t r = 0; r < scenario->range_count; r++) {
@@ -254,10 +268,11 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
   setup.variables = arena_array(arena, inputs, sizeof *setup.variables);
   setup.variable_of_range =
       arena_array(arena, scenario->range_count + 1, sizeof *setup.variable_of_range);
-  setup.notes = arena_array(arena, scenario->range_count + 2, sizeof *setup.notes);
+  setup.notes = arena_array(arena, 2 * scenario->range_count + 2, sizeof *setup.notes);
   sampler->notes = setup.notes;
   if (choose_variables(&setup) || find_groups(&setup) || prepare_distributions(&setup))
     return NULL;
+  note_single_devices(&setup);
   start_streams(&setup);
   struct response_request wanted = {.scenario = scenario,
                                     .periods = sampler_periods(scenario),

@@ -2,14 +2,21 @@
 """Ranges that come from the sources of figures: published rows, and records of devices.
 
 What two options have from one source is one quantity, which is drawn once and cancels between them (JCGM 100:2008,
-5.2 and F.1.2.3). The fleets are made up.
+5.2 and F.1.2.3). The mean of n devices, as an estimate for N others, has the standard deviation s sqrt(1/n + 1/N)
+(4.2.3). A rented accelerator's cost per token is inversely proportional to its speed, which gives closed forms. The
+fleets are made up.
 
 Seconds: 6
 """
+import math
+import statistics
 from pathlib import Path
 
 from support.fleet_records import record, result, write
 from support.program import BAD_INPUT, Count, expect, expect_exit, near, run, run_json
+
+NORMAL = statistics.NormalDist()
+STUDENT_P95 = {3: 2.353363, 11: 1.795885, 15: 1.753050, 27: 1.703288, 63: 1.669402}  # by degrees of freedom
 
 OFFERS = """\
 [scenario]
@@ -140,13 +147,63 @@ def fleet(*accelerators):
             + ''.join(DRAWN.format(name) for name, _ in options))
 
 
+def measured(folder, count, spread=0.02, name='records'):
+    """So many devices, at the quantiles of a normal distribution and with this standard deviation."""
+    at = Path(folder) / f'{name}-{count}'
+    at.mkdir()
+    points = [NORMAL.inv_cdf((i + 0.5) / count) for i in range(count)]
+    scale = spread / statistics.stdev(points) if count > 1 else 0
+    rates_ = [1000 * (1 + scale * point) for point in points]
+    for n, rate in enumerate(rates_):
+        write(at, record(f'n{n}', 0, [result(rate, 550.0)]), str(n))
+    return at, rates_
+
+
+def deviation_of(rates_):
+    """Between devices: without the 0.1 % within a run, as docs/fleet.md has it."""
+    within = statistics.fmean([(0.001 * rate) ** 2 for rate in rates_])
+    return math.sqrt(statistics.variance(rates_) - within) / statistics.fmean(rates_)
+
+
+def test_mean_of_devices(folder):
+    """P5 to P95 is that of Student's t about the mean: four times the devices, about half the interval."""
+    widths = {}
+    for count, bought in ((16, 100000), (64, 100000), (4, 100000), (12, 8), (28, 800)):
+        at, rates_ = measured(folder, count)
+        answer = simulated(folder, fleet(bought), '--measurements', at)
+        found = answer['outcomes'][0]['percentiles']
+        reach = STUDENT_P95[count - 1] * deviation_of(rates_) * math.sqrt(1 / count + 1 / bought)
+        for percentile, place in (('P5', 1), ('P25', NORMAL.inv_cdf(0.75) / NORMAL.inv_cdf(0.95)), ('P95', -1)):
+            wanted = 1 / (1 + place * reach)
+            expect(abs(found[percentile] / found['P50'] - wanted) < 0.02 * reach,
+                   f'{count} of {bought}, {percentile}: {found[percentile] / found["P50"]}, not {wanted}')
+        expect(not answer['notes'], str(answer['notes']))
+        widths[count] = found['P95'] - found['P5']
+    expect(1.9 < widths[16] / widths[64] < 2.2, f'{widths}')
+
+
+def test_one_device(folder):
+    """A single device stands for all: as wide as devices differ, which is said."""
+    at, _ = measured(folder, 1)
+    answer = simulated(folder, fleet(800), '--measurements', at)
+    found = answer['outcomes'][0]['percentiles']
+    expect(found['P95'] / found['P5'] - 1 > 0.034, str(found))
+    expect(any('a.decode_throughput is the figure of one device' in note and '±2 %' in note
+               for note in answer['notes']), str(answer['notes']))
+
+
 def test_same_records(folder):
-    """The error of a record is common to all who cite it."""
-    for n in range(12):
-        write(folder, record(f'n{n}', 0, [result(1000 + 10 * n, 550.0)]), str(n))
-    answer = simulated(folder, fleet(800, 800), '--measurements', folder)
+    """The error of the devices measured is common to all who cite them, whatever the size of their fleets."""
+    at, rates_ = measured(folder, 12)
+    answer = simulated(folder, fleet(800, 800), '--measurements', at)
     expect(abs(width(saving(answer))) < 1e-12, str(saving(answer)))
     expect(set(saving(answer)['influences']) == {'a.decode_throughput = b.decode_throughput'}, str(saving(answer)))
+    answer = simulated(folder, fleet(800, 8), '--measurements', at)
+    per_gpu = [STUDENT_P95[11] * deviation_of(rates_) * math.sqrt(1 / 12 + 1 / bought) for bought in (800, 8)]
+    wanted = [1 - (1 + place * per_gpu[0]) / (1 + place * per_gpu[1]) for place in (-1, 1)]
+    found = saving(answer)['percentiles']
+    expect(abs(found['P5'] - wanted[0]) < 2e-4 and abs(found['P95'] - wanted[1]) < 2e-4, f'{found}, not {wanted}')
+    expect(set(saving(answer)['influences']) == {'a.decode_throughput, b.decode_throughput'}, str(saving(answer)))
 
 
 def main():
