@@ -355,8 +355,20 @@ def check_faces():
     median = next(float(r['value']) for r in rows
                   if (r['kind'], r['option'], r['statistic']) == ('saving', 'mi325x', 'P50'))
     check('csv and json agree', median == outcome(result, 'saving', 'mi325x')['percentiles']['P50'])
+    check_few()
+
+
+def check_few():
+    """Below 1,024 draws the drivers are of the ranks' variance, and below four replicates there is no standard error."""
     few = simulated(EXAMPLE, '--draws', 256, '--method', 'random')
     check('few draws: ranks', few['by_ranks'] and few['method'] == 'random', few['method'])
+    for draws, by_ranks, known in ((300, True, False), (500, True, False), (1000, True, True), (1024, False, True)):
+        text = run('simulate', EXAMPLE, '-q', '--draws', draws).stdout
+        heading = ' '.join(text[text.index('Drivers'):].split())
+        check(f'{draws} draws: of ranks', ('% of rank variance' in heading) == by_ranks, heading[:80])
+        errors = re.findall(r'its standard error +\S+ +(.*)', text)
+        check(f'{draws} draws: standard errors', len(errors) == 2 and all(
+            ('-' in line.split()) != known for line in errors), errors)
 
 
 def check_stop():
