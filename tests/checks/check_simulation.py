@@ -371,6 +371,23 @@ def check_few():
             ('-' in line.split()) != known for line in errors), errors)
 
 
+def check_documented():
+    """docs/uncertainty.md states the error that the histogram adds for its example."""
+    text = (ROOT / 'docs/uncertainty.md').read_text(encoding='utf-8')
+    stated = re.search(r'at most `rank_error`\s\((\S+) of the draws here\)', text)[1]
+    found = max(one['rank_error'] for one in simulated(EXAMPLE)['outcomes'])
+    check('the documented error', stated == f'{found:.1e}'.replace('e-0', 'e-'), (stated, found))
+    low, high = map(float, re.search(r'standard deviations of (\S+) to (\S+) of the draws', ' '.join(text.split())).groups())
+    seeds = [outcome(simulated(EXAMPLE, '--seed', seed), 'saving', 'mi325x') for seed in range(1, 9)]
+    for level in ('P5', 'P50', 'P95'):
+        values = [one['percentiles'][level] for one in seeds]
+        bars = seeds[0]['histogram']
+        bar = (bars['high'] - bars['low']) / len(bars['counts'])
+        density = bars['counts'][int((statistics.fmean(values) - bars['low']) / bar)] / sum(bars['counts']) / bar
+        scatter = statistics.stdev(values) * density
+        check(f'the documented scatter of {level}', low / 2 < scatter < 2 * high, scatter)
+
+
 def check_stop():
     """Ctrl-C: the draws so far, marked as such; then, before anything was drawn."""
     for seconds in (1.5, 6, 24):
@@ -430,6 +447,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_numbers(folder)
         check_measured(folder)
+        check_documented()
         check_discrete(folder)
         check_certain(folder)
         check_sameness(folder)
