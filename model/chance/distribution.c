@@ -257,10 +257,10 @@ static void bell_quantiles(const struct distribution *d, const double *u, double
   struct cut cut = cut_of(d);
   cut_shares(&cut, u, out);
   normal_quantiles(out, out);
-  if (d->kind == DISTRIBUTION_NORMAL)
-    stretch(d, out);
-  else
+  if (d->kind == DISTRIBUTION_LOGNORMAL)
     stretch_logarithm(d, out);
+  else
+    stretch(d, out);
 }
 
 static void discrete_quantiles(const struct distribution *d, const double *u, double *out) {
@@ -308,6 +308,10 @@ static double mixture_quantile(const struct distribution *d, double u) {
 }
 
 static void measured_quantiles(const struct distribution *d, const double *u, double *out) {
+  if (!d->atom_count) {
+    bell_quantiles(d, u, out);
+    return;
+  }
   for (int i = 0; i < VECTOR_BLOCK; i++)
     out[i] = d->mean * mixture_quantile(d, u[i]);
 }
@@ -359,9 +363,18 @@ double distribution_mean(const struct distribution *d) {
   case DISTRIBUTION_PERT: return (d->low + 4 * d->mode + d->high) / 6;
   case DISTRIBUTION_NORMAL: return cut_normal_mean(d);
   case DISTRIBUTION_LOGNORMAL: return cut_lognormal_mean(d);
-  case DISTRIBUTION_MEASURED: return d->mean * atom_mean(d);
+  case DISTRIBUTION_MEASURED: return d->atom_count ? d->mean * atom_mean(d) : cut_normal_mean(d);
   default: return atom_mean(d);
   }
+}
+
+bool distribution_equal(const struct distribution *one, const struct distribution *other) {
+  return one->kind == other->kind && one->low == other->low && one->high == other->high &&
+         one->mode == other->mode && one->mean == other->mean &&
+         one->deviation == other->deviation && one->spread == other->spread &&
+         one->integer == other->integer && one->atom_count == other->atom_count &&
+         (!one->atom_count ||
+          !memcmp(one->atoms, other->atoms, one->atom_count * sizeof *one->atoms));
 }
 
 static int by_value(const void *a, const void *b) {
@@ -393,4 +406,17 @@ void distribution_measure(struct distribution *d, double figure, const double *s
   d->spread = spread;
   d->low = figure * d->atoms[0].value * (1 - spread);
   d->high = figure * d->atoms[n - 1].value * (1 + spread);
+}
+
+#define MEAN_REACH      4    // standard deviations
+#define MOST_REACH      0.9  // of the figure: keeps every draw well above zero
+#define LEAST_DEVIATION 1e-9 // of devices that are all alike
+
+void distribution_measure_mean(struct distribution *d, double figure, double deviation) {
+  const double share = fmax(deviation, LEAST_DEVIATION);
+  const double reach = fmin(MEAN_REACH * share, MOST_REACH);
+  d->mean = figure;
+  d->deviation = figure * share;
+  d->low = figure * (1 - reach);
+  d->high = figure * (1 + reach);
 }

@@ -13,13 +13,14 @@
 // each followed by its unit, as in triangular(0.05, 0.08, 0.14) USD/kWh; FACTOR and WEIGHT have
 // none. An integer input is rounded, within its limits.
 //
-// From measurement: decode_throughput is the record's figure, times the ratio of the record's
-// median step to the median of a bootstrap resample of its samples, times 1 +- 2 % between devices;
-// load_power and idle_power are the record's figures, times 1 +- 5 %. Both spreads are uniform and
-// assumed until three devices of the kind have been measured; then they have the same standard
-// deviation as the devices measured (that of idle_power stays assumed). The bootstrap distribution
-// of a median is known without resampling (Efron, Annals of Statistics 7, 1979; Maritz and Jarrett,
-// JASA 73, 1978); for an even number of samples, that of the upper of the two middle ones.
+// From measurement: of one device, decode_throughput is the record's figure, times the ratio of the
+// record's median step to the median of a bootstrap resample of its samples, times 1 +- 2 % between
+// devices; load_power and idle_power are the record's figures, times 1 +- 5 %. Both spreads are
+// uniform and assumed until three devices of the kind have been measured; then they have the same
+// standard deviation as the devices measured (that of idle_power stays assumed). The bootstrap
+// distribution of a median is known without resampling (Efron, Annals of Statistics 7, 1979; Maritz
+// and Jarrett, JASA 73, 1978); for an even number of samples, that of the upper of the two middle
+// ones. The mean of several devices is normal, about itself.
 #ifndef PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
 #define PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
 
@@ -27,6 +28,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum distribution_kind {
@@ -52,18 +54,25 @@ struct distribution {
   enum distribution_kind kind;
   double low, high;       // no draw lies outside
   double mode;            // triangular, PERT
-  double mean, deviation; // normal: before the cuts; lognormal: of the logarithm
-  struct atom *atoms;     // discrete: by value; measured: ratios to `mean`, by value
+  double mean, deviation; // normal, mean of devices: before the cuts; lognormal: of the logarithm
+  struct atom *atoms;     // discrete: by value; measured: ratios to `mean`, by value, or none
   size_t atom_count;
-  double spread;                          // measured: +- this share
+  double spread;                          // measured on one device: +- this share
   bool integer;                           // draws are rounded
   const struct distribution_table *table; // set by distribution_prepare, else NULL
 };
 
-// Completes a `from measurement`: the figure in base units, seconds per step (without samples: no
-// bootstrap) and the share by which devices differ.
+// Completes a `from measurement` of one device: the figure in base units, seconds per step (without
+// samples: no bootstrap) and the share by which devices differ.
 void distribution_measure(struct distribution *distribution, double figure, const double *samples,
                           size_t sample_count, double spread, struct arena *arena);
+
+// The same if the figure is the mean of devices, with its standard deviation as a share of it. It
+// is cut off at four of them.
+void distribution_measure_mean(struct distribution *distribution, double figure, double deviation);
+
+// Whether two distributions that have not been prepared are the same.
+bool distribution_equal(const struct distribution *one, const struct distribution *other);
 
 // Spreads between devices, assumed until three have been measured.
 #define DISTRIBUTION_SPREAD_THROUGHPUT 0.02

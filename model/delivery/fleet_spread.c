@@ -271,20 +271,23 @@ struct fleet_spread fleet_spread_of(const struct fleet *fleet, size_t workload,
   return *spread;
 }
 
-static double device_spread(const struct fleet *fleet, size_t workload, enum fleet_measure measure,
-                            struct arena *arena) {
+static struct fleet_sample sample_of(const struct fleet *fleet, size_t workload,
+                                     enum fleet_measure measure, struct arena *arena) {
   const struct fleet_spread spread = fleet_spread_of(fleet, workload, measure, FLEET_MARGIN, arena);
-  return spread.device_count < FLEET_ENOUGH ? NAN : spread.between_devices;
+  return (struct fleet_sample){spread.device_count, spread.device_count ? spread.mean : NAN,
+                               spread.device_count < FLEET_ENOUGH ? NAN : spread.between_devices};
 }
 
-double fleet_device_spread(const struct records *records, const struct measurement *like,
-                           enum fleet_measure measure, struct arena *arena) {
+struct fleet_sample fleet_sample_of(const struct records *records, const struct measurement *like,
+                                    enum fleet_measure measure, struct arena *arena) {
   const struct fleet *fleet = fleet_of_records(records, arena);
   const long own = fleet ? fleet_workload_like(fleet, like, arena) : -1;
-  const double spread = own < 0 ? NAN : device_spread(fleet, (size_t)own, measure, arena);
-  double most = spread;
-  for (size_t w = 0; own >= 0 && isnan(spread) && w < fleet->workload_count; w++)
+  if (own < 0)
+    return (struct fleet_sample){0, NAN, NAN};
+  struct fleet_sample sample = sample_of(fleet, (size_t)own, measure, arena);
+  for (size_t w = 0; sample.count < FLEET_ENOUGH && w < fleet->workload_count; w++)
     if (!strcmp(fleet->workloads[w].device, fleet->workloads[own].device))
-      most = fmax(most, device_spread(fleet, w, measure, arena));
-  return most;
+      sample.between_devices =
+          fmax(sample.between_devices, sample_of(fleet, w, measure, arena).between_devices);
+  return sample;
 }

@@ -77,10 +77,16 @@ struct fleet_spread {
 struct fleet_spread fleet_spread_of(const struct fleet *fleet, size_t workload,
                                     enum fleet_measure measure, double margin, struct arena *arena);
 
-// By how much devices differ, as a standard deviation over the mean: for results like this one or,
-// if fewer than FLEET_ENOUGH devices have one, the largest of any workload of such a device. NAN:
-// fewer devices than that were measured.
-double fleet_device_spread(const struct records *records, const struct measurement *like,
-                           enum fleet_measure measure, struct arena *arena);
+// The devices that have a result like this one.
+struct fleet_sample {
+  size_t count;
+  double mean; // NAN for none
+  // A standard deviation over the mean: between them or, for fewer than FLEET_ENOUGH, the largest
+  // of any workload of such devices. NAN: fewer were measured.
+  double between_devices;
+};
+
+struct fleet_sample fleet_sample_of(const struct records *records, const struct measurement *like,
+                                    enum fleet_measure measure, struct arena *arena);
 
 #endif

@@ -72,6 +72,8 @@ static void check_vocabulary(const struct check *check, size_t row,
   for (size_t i = 0; i < count; i++)
     if (!strcmp(cell, words[i]))
       return;
+  if (!words)
+    return;
   for (size_t i = 0; i < count; i++)
     known = arena_printf(check->arena, "%s%s%s", known, i ? ", " : "", words[i]);
   const char *nearest = suggest(check, cell, words, count);

@@ -46,15 +46,41 @@ static double whole(double value, double base, int sign) {
   return rounded == base ? base + sign : rounded;
 }
 
-// The range of the target's input in the first option that it moves, or NULL.
-static const struct range *range_of(const struct scenario *scenario, struct target target) {
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    if (!target_moves(scenario, target, o))
-      continue;
-    const int range = option_range(scenario, &scenario->options[o], target.declaration);
-    return range < 0 ? NULL : &scenario->ranges[range];
+// As which the target's input is drawn in the first option that it moves, or -1.
+static int range_of(const struct scenario *scenario, struct target target) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (target_moves(scenario, target, o))
+      return option_range(scenario, &scenario->options[o], target.declaration);
+  return -1;
+}
+
+bool swing_moves(const struct scenario *scenario, const struct swing *swing, size_t option) {
+  const int d = swing->target.declaration;
+  return target_moves(scenario, swing->target, option) ||
+         (swing->range >= 0 && swing->target.option >= 0 &&
+          option_range(scenario, &scenario->options[option], d) == swing->range);
+}
+
+// Of an option's own target and the others that move with it.
+static const char *name_of(const struct scenario *scenario, const struct swing *swing,
+                           struct arena *arena) {
+  const char *name = target_name(scenario, swing->target, arena);
+  for (size_t o = 0; o < scenario->option_count && swing->range >= 0; o++) {
+    const struct target other = {swing->target.declaration, (int)o};
+    if (swing_moves(scenario, swing, o) && !target_moves(scenario, swing->target, o) &&
+        target_moves(scenario, other, o))
+      name = arena_printf(arena, "%s = %s", name, target_name(scenario, other, arena));
   }
-  return NULL;
+  return name;
+}
+
+static bool is_among(const struct sensitivity *sensitivity, const struct swing *swing) {
+  for (size_t i = 0; i < sensitivity->count; i++)
+    if (swing->range >= 0 && swing->target.option >= 0 &&
+        sensitivity->swings[i].target.declaration == swing->target.declaration &&
+        sensitivity->swings[i].range == swing->range)
+      return true;
+  return false;
 }
 
 // The 5th and 95th percentile.
@@ -107,7 +133,7 @@ static void evaluate_option(struct sensitivity *sensitivity, size_t o) {
   bool *moves = arena_array(&scratch, sensitivity->count, sizeof *moves);
   size_t moving = 0;
   for (size_t i = 0; i < sensitivity->count; i++)
-    moving += moves[i] = target_moves(scenario, sensitivity->swings[i].target, o);
+    moving += moves[i] = swing_moves(scenario, &sensitivity->swings[i], o);
   struct evaluation *block = evaluation_like(option->evaluation, 2 * moving + 1, &scratch);
   for (int d = 0; d < scenario->model->count; d++)
     for (size_t c = 0; c <= 2 * moving && option->graph->state[d] == GRAPH_INPUT; c++)
@@ -177,23 +203,24 @@ const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const
   sensitivity->swings = arena_array(arena, targets, sizeof *sensitivity->swings);
   const bool many = targets * scenario->option_count > MAX_SWING_COSTS;
   for (size_t i = 0; i < targets; i++) {
-    if (many && !target_moves(scenario, all[i], sensitivity->option) &&
-        !target_moves(scenario, all[i], scenario->baseline)) {
+    struct swing swing = {.target = all[i], .range = range_of(scenario, all[i])};
+    if (many && !swing_moves(scenario, &swing, sensitivity->option) &&
+        !swing_moves(scenario, &swing, scenario->baseline)) {
       sensitivity->aside++;
       continue;
     }
-    struct swing swing = {.target = all[i], .name = target_name(scenario, all[i], arena)};
     swing.base = target_value(scenario, all[i]);
-    const struct range *range = range_of(scenario, all[i]);
-    if (!range && target_input(scenario, all[i])->property)
+    swing.name = name_of(scenario, &swing, arena);
+    if ((swing.range < 0 && target_input(scenario, all[i])->property) ||
+        is_among(sensitivity, &swing))
       continue;
-    if (!range && swing.base == 0) {
+    if (swing.range < 0 && swing.base == 0) {
       still[sensitivity->still_count++] = swing.name;
       continue;
     }
-    if (!range)
+    if (swing.range < 0)
       set_ends(&swing, scenario, share);
-    else if (set_ranged_ends(&swing, range, arena, diagnostics))
+    else if (set_ranged_ends(&swing, &scenario->ranges[swing.range], arena, diagnostics))
       return NULL;
     sensitivity->swings[sensitivity->count++] = swing;
   }

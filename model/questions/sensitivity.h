@@ -18,12 +18,14 @@ struct swing_end {
   double saving; // of the selected option over the baseline; NAN with a single option
 };
 
+// The target is the first of those that are one quantity, with one range: they move together.
 struct swing {
   struct target target;
-  const char *name;
+  const char *name; // "pue", "a.throughput = b.throughput"
+  int range;        // as which it is drawn, or -1
   double base;
   struct swing_end low, high;
-  bool ranged;   // its ends are the 5th and 95th percentile of its range
+  bool ranged;   // its ends are the 5th and 95th percentile of that range
   bool clipped;  // an end was limited to what the input may be
   double effect; // |result(high) - result(low)|: of the saving, or of the cost
 };
@@ -43,6 +45,8 @@ struct sensitivity {
 
 // Whether an option's results are savings: not the baseline's, nor where nothing may be saved.
 bool sensitivity_is_of_saving(const struct scenario *scenario, size_t option, int item);
+
+bool swing_moves(const struct scenario *scenario, const struct swing *swing, size_t option);
 
 enum { MAX_SWING_COSTS = 100000 };
 

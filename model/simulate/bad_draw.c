@@ -31,7 +31,8 @@ static const char *describe_draw(const struct simulation_run *run, const double 
         choice ? choice
                : arena_printf(run->arena, "%.6g%s%s", value / unit_factor(&input->unit),
                               plain ? "" : " ", plain ? "" : input->unit.text);
-    text = arena_printf(run->arena, "%s%s%s = %s", text, v ? ", " : "", range->key, shown);
+    text = arena_printf(run->arena, "%s%s%s = %s", text, v ? ", " : "", run->sampler->labels[v],
+                        shown);
   }
   return text;
 }

@@ -127,18 +127,31 @@ static bool is_complete(const struct simulation_part *part) {
   return !part->stopped;
 }
 
-// The error of a mean of means; for a single random sample, derived from its deviation.
+// The error of the replicates' weighted mean; for a single random sample, derived from its
+// deviation. A replicate with less than half of the most draws has a mean too unlike the others'.
 static double standard_error(const struct simulation_frame *frame, const struct tally *tally,
                              double variance) {
-  double means[MAX_REPLICATES];
+  double means[MAX_REPLICATES], weights[MAX_REPLICATES], squares = 0;
+  uint64_t most = 0;
   size_t count = 0;
   for (unsigned r = 0; r < frame->replicates; r++)
-    if (tally->replicate_done[r])
-      means[count++] =
-          exact_sum_value(&tally->replicate_sums[r]) / (double)tally->replicate_done[r];
-  if (count < 2)
-    return frame->method == DRAW_RANDOM ? sqrt(variance / (double)tally->done) : NAN;
-  return sqrt(gsl_stats_variance(means, 1, count) / (double)count);
+    most = tally->replicate_done[r] > most ? tally->replicate_done[r] : most;
+  for (unsigned r = 0; r < frame->replicates; r++) {
+    const uint64_t done = tally->replicate_done[r];
+    if (!done || 2 * done < most)
+      continue;
+    weights[count] = (double)done;
+    means[count++] = exact_sum_value(&tally->replicate_sums[r]) / (double)done;
+  }
+  if (frame->method == DRAW_RANDOM)
+    return sqrt(variance / (double)tally->done);
+  if (count < FEWEST_REPLICATES)
+    return NAN;
+  const double mean = gsl_stats_wmean(weights, 1, means, 1, count);
+  const double all = gsl_stats_mean(weights, 1, count) * (double)count;
+  for (size_t i = 0; i < count; i++)
+    squares += pow(weights[i] / all * (means[i] - mean), 2);
+  return sqrt(squares * (double)count / (double)(count - 1));
 }
 
 // The levels: the ends of the histogram, with the percentiles between them.
@@ -168,6 +181,8 @@ static void fill_percentiles(const struct simulation_part *part, size_t o, doubl
   outcome->bars_high = high / unit;
 }
 
+#define LEAST_DEVIATION 1e-12 // as a share: less is rounding, and nothing drives it
+
 static const struct influence *find_influences(const struct simulation_part *part, size_t o,
                                                struct arena *arena) {
   const struct simulation_frame *frame = &part->frame;
@@ -176,6 +191,7 @@ static const struct influence *find_influences(const struct simulation_part *par
   double n = (double)tally->influence_done;
   double mean = exact_sum_value(&tally->influence_sum) / (2 * n);
   double variance = exact_sum_value(&tally->influence_squares) / (2 * n) - mean * mean;
+  double rounding = LEAST_DEVIATION * fabs(frame->shapes[o].centre + mean);
   for (size_t g = 0; g < frame->group_count; g++) {
     if (frame->by_ranks) {
       influences[g] = (struct influence){frame->rank_shares[o * frame->group_count + g], NAN};
@@ -183,7 +199,7 @@ static const struct influence *find_influences(const struct simulation_part *par
     }
     double first = exact_sum_value(&tally->first[g]) / n;
     double total = exact_sum_value(&tally->total[g]) / (2 * n);
-    bool varies = variance > 0 && n > 0;
+    bool varies = n > 0 && sqrt(variance) > rounding;
     influences[g] =
         (struct influence){varies ? first / variance : 0, varies ? total / variance : 0};
   }

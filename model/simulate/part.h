@@ -15,7 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_REPLICATES = 8, MAX_INFLUENCE_DRAWS = 32768, MAX_SIMULATE_SHARDS = 4096 };
+// Fewer replicates tell too little of a standard error.
+enum {
+  MAX_REPLICATES = 8,
+  FEWEST_REPLICATES = 4,
+  MAX_INFLUENCE_DRAWS = 32768,
+  MAX_SIMULATE_SHARDS = 4096
+};
 
 #define MAX_SIMULATE_DRAWS UINT64_C(4000000000) // Sobol's points have 32 bits
 

@@ -48,41 +48,69 @@ static void note(struct sampler_setup *setup, const char *text) {
   setup->notes[setup->sampler->note_count++] = text;
 }
 
+// What becomes of a stated range.
+enum fate { UNUSED, ONLY_SOLVED, DRAWN };
+
+// The range as which each input is drawn, and the fate of those stated.
+static void find_fates(struct sampler_setup *setup, enum fate *fates) {
+  const struct scenario *scenario = setup->scenario;
+  size_t count = (size_t)scenario->model->count;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (size_t d = 0; d < count; d++) {
+      const struct option *option = &scenario->options[o];
+      int stated = option_stated_range(scenario, option, (int)d);
+      bool solved = is_solved(scenario, setup->solved, o, (int)d);
+      setup->variables[o * count + d] = solved ? SOLVED : option_range(scenario, option, (int)d);
+      if (stated >= 0 && !solved)
+        fates[stated] = DRAWN;
+      else if (stated >= 0 && fates[stated] == UNUSED)
+        fates[stated] = ONLY_SOLVED;
+    }
+}
+
+// The keys of the ranges that are drawn as this one: "a.throughput = b.throughput"; NULL for none.
+static const char *label_of(const struct sampler_setup *setup, const enum fate *fates, size_t range,
+                            struct arena *arena) {
+  const struct scenario *scenario = setup->scenario;
+  const char *label = NULL;
+  for (size_t r = range; r < scenario->range_count; r++)
+    if (fates[r] == DRAWN && scenario->ranges[r].drawn_as == range)
+      label = label ? arena_printf(arena, "%s = %s", label, scenario->ranges[r].key)
+                    : scenario->ranges[r].key;
+  return label;
+}
+
 // Finds the ranges that some option has, in the order of the file.
 static int choose_variables(struct sampler_setup *setup) {
   struct sampler *sampler = setup->sampler;
   const struct scenario *scenario = setup->scenario;
-  size_t count = (size_t)scenario->model->count;
-  size_t *ranges = arena_array(setup->arena, scenario->range_count + 1, sizeof *ranges);
-  bool *used = arena_array(setup->arena, scenario->range_count + 1, sizeof *used);
-  for (size_t o = 0; o < scenario->option_count; o++)
-    for (size_t d = 0; d < count; d++) {
-      int range = option_range(scenario, &scenario->options[o], (int)d);
-      bool solved = is_solved(scenario, setup->solved, o, (int)d);
-      setup->variables[o * count + d] = solved ? SOLVED : range;
-      if (range >= 0 && !solved)
-        used[range] = true;
-      else if (range >= 0)
-        setup->variable_of_range[range] = SOLVED;
-    }
+  size_t most = scenario->range_count + 1;
+  size_t inputs = scenario->option_count * (size_t)scenario->model->count;
+  size_t *ranges = arena_array(setup->arena, most, sizeof *ranges);
+  const char **labels = arena_array(setup->arena, most, sizeof *labels);
+  enum fate *fates = arena_array(setup->arena, most, sizeof *fates);
+  find_fates(setup, fates);
   for (size_t r = 0; r < scenario->range_count; r++) {
-    bool solved = setup->variable_of_range[r] == SOLVED;
-    setup->variable_of_range[r] = used[r] ? sampler->variable_count : -1;
-    if (used[r])
+    const char *label = label_of(setup, fates, r, setup->arena);
+    setup->variable_of_range[r] = label ? sampler->variable_count : -1;
+    if (label) {
+      labels[sampler->variable_count] = label;
       ranges[sampler->variable_count++] = r;
-    else
+    }
+    if (fates[r] != DRAWN)
       note(setup, arena_printf(setup->arena, "the range of '%s' has no effect: %s",
                                scenario->ranges[r].key,
-                               solved ? "its value is being solved for"
-                                      : "a case or --set gives its value"));
+                               fates[r] == ONLY_SOLVED ? "its value is being solved for"
+                                                       : "a case or --set gives its value"));
   }
-  for (size_t i = 0; i < scenario->option_count * count; i++)
+  for (size_t i = 0; i < inputs; i++)
     if (setup->variables[i] >= 0)
       setup->variables[i] = setup->variable_of_range[setup->variables[i]];
     else if (setup->variables[i] == SOLVED)
       setup->variables[i] = sampler->variable_count;
   sampler->ranges = ranges;
   sampler->variables = setup->variables;
+  sampler->labels = labels;
   if (sampler->variable_count)
     return 0;
   diagnostics_error(setup->diagnostics, (struct place){.source = scenario->source},
@@ -90,6 +118,20 @@ static int choose_variables(struct sampler_setup *setup) {
                         ? "every ranged input has a fixed value here: there is nothing to draw"
                         : "there is no [range]: there is nothing to draw");
   return -1;
+}
+
+// A fleet's mean varies less than one device.
+static void note_single_devices(struct sampler_setup *setup) {
+  const struct sampler *sampler = setup->sampler;
+  for (int v = 0; v < sampler->variable_count; v++) {
+    const struct distribution *drawn = &setup->scenario->ranges[sampler->ranges[v]].distribution;
+    if (drawn->kind == DISTRIBUTION_MEASURED && drawn->atom_count)
+      note(setup,
+           arena_printf(setup->arena,
+                        "%s is the figure of one device, drawn for all accelerators: ±%.2g %% "
+                        "between devices",
+                        sampler->labels[v], 100 * drawn->spread));
+  }
 }
 
 int sampler_periods(const struct scenario *scenario) {
@@ -160,7 +202,7 @@ static int find_groups(struct sampler_setup *setup) {
       if (roots[w] != v)
         continue;
       group->label = arena_printf(setup->arena, "%s%s%s", group->label, group->count ? ", " : "",
-                                  setup->scenario->ranges[sampler->ranges[w]].key);
+                                  sampler->labels[w]);
       members[group->count++] = w;
     }
     if (group->count > 1 && find_factor(setup, group))
@@ -227,10 +269,11 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
   setup.variables = arena_array(arena, inputs, sizeof *setup.variables);
   setup.variable_of_range =
       arena_array(arena, scenario->range_count + 1, sizeof *setup.variable_of_range);
-  setup.notes = arena_array(arena, scenario->range_count + 2, sizeof *setup.notes);
+  setup.notes = arena_array(arena, 2 * scenario->range_count + 2, sizeof *setup.notes);
   sampler->notes = setup.notes;
   if (choose_variables(&setup) || find_groups(&setup) || prepare_distributions(&setup))
     return NULL;
+  note_single_devices(&setup);
   start_streams(&setup);
   struct response_request wanted = {.scenario = scenario,
                                     .periods = sampler_periods(scenario),

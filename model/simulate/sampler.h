@@ -22,7 +22,7 @@ enum sample_side { SAMPLE_FIRST, SAMPLE_SECOND, SAMPLE_SIDES };
 // Inputs that are correlated, directly or through others, form a group; any other input is its own
 // group.
 struct sample_group {
-  const char *label;    // "pue", "h200.discount, mi325x.discount"
+  const char *label;    // of its variables: "pue", "h200.discount, mi325x.discount"
   const int *variables; // [count]
   int count;
   const double *factor; // Cholesky factor of the correlations of normals, [count][count], lower
@@ -34,6 +34,8 @@ struct sampler {
   int variable_count;
   const size_t *ranges; // [variable_count] of the scenario
   const int *variables; // [option_count][model->count]: the variable of an option's input, or -1
+  const char *const
+      *labels; // [variable_count] "pue", "a.throughput = b.throughput" of one quantity
   const struct sample_group *groups;
   size_t group_count;
   enum draw_method method;

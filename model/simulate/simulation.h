@@ -27,7 +27,8 @@ struct influence {
 struct outcome {
   enum outcome_kind kind;
   size_t option;
-  double mean, standard_error, deviation, lowest, highest;
+  double mean, deviation, lowest, highest;
+  double standard_error; // of the mean; NAN: not known, by too few draws
   double percentiles[SIMULATE_LEVELS];
   double rank_error;                  // of the percentiles, as a share of all draws
   double bars_low, bars_high;         // the histogram's ends: percentiles 0.1 and 99.9

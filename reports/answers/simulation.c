@@ -162,8 +162,9 @@ static struct answer_cell share_cell(double share) {
 static struct answer_table influences_table(const struct telling *telling,
                                             const struct outcome *outcome) {
   const struct simulation *simulation = telling->simulation;
-  const char *title = arena_printf(telling->arena, "Drivers of the %s of %s, %% of variance",
-                                   kinds[outcome->kind], brief_of(telling, outcome->option));
+  const char *title = arena_printf(telling->arena, "Drivers of the %s of %s, %% of %svariance",
+                                   kinds[outcome->kind], brief_of(telling, outcome->option),
+                                   simulation->by_ranks ? "rank " : "");
   const size_t *order = order_of(telling, outcome);
   struct answer_table table = answer_table_new("variance", NULL, telling->arena);
   ANSWER_COLUMN(&table, .key = "input", .title = title);

@@ -163,6 +163,10 @@ const short_target_label = (target, most = MAX_LABEL) => {
   return target.option < 0 ? label : `${label}, ${short_label(target.option, most)}`;
 };
 
+// Of targets that move together: "Throughput, Acme = Beta".
+const swing_label = ({ targets: [first, ...others] }) =>
+  [short_target_label(first), ...others.map(({ option }) => short_label(option, MAX_LABEL))].join(' = ');
+
 // The title of an axis from which a target is read, with an option's label as long as there is room.
 function axis_title(target, width) {
   const unit = plain_unit(items.get(target.input)), rest = unit ? `, ${unit}` : '';
@@ -177,9 +181,9 @@ const end_text = (value, target) =>
 function tornado_rows(swings, scale) {
   const least = MIN_EFFECT * (swings[0]?.effect ?? 0);
   return swings.slice(0, MAX_SWINGS).filter((swing) => swing.effect > least).map((swing) => ({
-    key: short_target_label(swing.target), swing,
+    key: swing_label(swing), swing,
     ends: swing.results.map((result, i) => ({
-      key: short_target_label(swing.target), end: i ? 'up' : 'down', result: scale(result),
+      key: swing_label(swing), end: i ? 'up' : 'down', result: scale(result),
       text: end_text(swing.ends[i], swing.target),
     })),
   }));

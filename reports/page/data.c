@@ -355,15 +355,31 @@ static json_t *figures_of(const struct scenario *scenario, const struct option *
   return figures;
 }
 
-static json_t *swing_of(const struct sensitivity *sensitivity, struct target target) {
+// The range of a target, also of one that moves together with an earlier one; NULL without.
+static const struct swing *swing_of(const struct sensitivity *sensitivity, struct target target) {
   for (size_t i = 0; i < sensitivity->count; i++) {
     const struct swing *swing = &sensitivity->swings[i];
-    if (swing->ranged && swing->target.declaration == target.declaration &&
-        swing->target.option == target.option)
-      return json_pack("[oo]", json_out_number(swing->low.value),
-                       json_out_number(swing->high.value));
+    const bool same = swing->target.option == target.option ||
+                      (target.option >= 0 && swing->target.option >= 0 &&
+                       swing_moves(sensitivity->scenario, swing, (size_t)target.option));
+    if (swing->ranged && swing->target.declaration == target.declaration && same)
+      return swing;
   }
   return NULL;
+}
+
+// The ends of a range, and the options with a target of their own that is the same quantity.
+static void put_swing(json_t *object, const struct scenario *scenario, const struct swing *swing) {
+  json_t *together = json_array();
+  for (size_t o = 0; o < scenario->option_count && swing->target.option >= 0; o++) {
+    const struct target own = {swing->target.declaration, (int)o};
+    if (swing_moves(scenario, swing, o) && target_moves(scenario, own, o))
+      json_array_append_new(together, json_integer((json_int_t)o));
+  }
+  json_object_set_new(
+      object, "swing",
+      json_pack("[oo]", json_out_number(swing->low.value), json_out_number(swing->high.value)));
+  json_object_set_new(object, "together", together);
 }
 
 // Found in the catalogue for some option; a common value would replace that figure.
@@ -409,9 +425,9 @@ static void add_target(json_t *targets, const struct sensitivity *sensitivity,
   put_number(object, "low", limits.low);
   put_number(object, "high", limits.high);
   put_number(object, "most", most_of(scenario, target));
-  json_t *swing = swing_of(sensitivity, target);
+  const struct swing *swing = swing_of(sensitivity, target);
   if (swing)
-    json_object_set_new(object, "swing", swing);
+    put_swing(object, scenario, swing);
   json_array_append_new(targets, object);
 }
 

@@ -25,7 +25,8 @@
 //                part of, if it is). Cases other than the first have only the figures that differ
 //                from it. A target, something to set: input, option (an index,
 //                -1 for the common value), moves (indexes of options), low and high (limits, null:
-//                none), swing (the ends of its range, if it has one); uncertainty (uncertainty.h)
+//                none), swing (the ends of its range, if it has one) and together (the options
+//                whose own input is the same quantity); uncertainty (uncertainty.h)
 //   start        the case to open with, an index
 //   grading      grades (strongest first), inputs (input, shown), swing, matters
 //   ranking      met (the coverage from which the demand is served), nearly_met (the most that is

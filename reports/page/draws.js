@@ -248,7 +248,10 @@ const quantiles = {
   discrete({ atoms }) {
     return (u) => (atoms.find(([, upto]) => u < upto) ?? atoms.at(-1))[0];
   },
-  measured: ({ atoms, mean, spread }) => (u) => mean * mixture_quantile(atoms, spread, u),
+  measured(range) {
+    const { atoms, mean, spread } = range;
+    return atoms.length ? (u) => mean * mixture_quantile(atoms, spread, u) : quantiles.normal(range);
+  },
 };
 
 // A normal distribution of `from(value)`, truncated at both ends.

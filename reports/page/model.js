@@ -173,6 +173,16 @@ function swing_of(state, inputs, target) {
   return ends.map((end) => within(end, target));
 }
 
+// The targets that move together in a swing: of one quantity all those that the user has not typed,
+// for the first of them, and none for the others.
+function swung_with(state, target) {
+  if (!(target.together?.length > 1) || is_typed(state, target.option, target.input))
+    return [target];
+  const drawn = target.together.filter((o) => !is_typed(state, o, target.input));
+  return drawn[0] === target.option ? drawn.map((option) =>
+    data.cases[state.which].by_name.get(target_name({ ...target, option }))) : [];
+}
+
 // A whole number moves by at least one.
 function whole(end, value, sign) {
   const near = half_away(end);
@@ -183,7 +193,8 @@ const within = (value, target) =>
   Math.min(Math.max(value, target.low ?? -Infinity), target.high ?? Infinity);
 
 // The effect of each input alone on the saving of `option` over `base` (on its cost, if they are the
-// same): ends, results, effect; the largest effect first. An end at which there is no saving has no
+// same): target, targets (of one quantity, which move together), ends, results, effect; the largest
+// effect first. An end at which there is no saving has no
 // result, and the input no effect.
 function tornado(state, inputs, costs, option, base) {
   const result = (target, value) => {
@@ -192,13 +203,14 @@ function tornado(state, inputs, costs, option, base) {
   };
   const swings = [];
   data.cases[state.which].targets.forEach((target, order) => {
-    const matters = target.moves.includes(option) || target.moves.includes(base);
+    const targets = swung_with(state, target), moves = targets.flatMap((one) => one.moves);
+    const matters = moves.includes(option) || moves.includes(base);
     const ends = matters ? swing_of(state, inputs, target) : null;
     if (!ends)
       return;
-    const results = ends.map((end) => result(target, end));
+    const results = ends.map((end) => result({ ...target, moves }, end));
     const effect = results.every(Number.isFinite) ? Math.abs(results[1] - results[0]) : 0;
-    swings.push({ target, order, ends, results, effect });
+    swings.push({ target, targets, order, ends, results, effect });
   });
   return swings.sort((a, b) => b.effect - a.effect || a.order - b.order);
 }

@@ -128,13 +128,16 @@ static const char *limit_text(const struct writer *writer, const struct swing *s
   return low && input->min_exclusive ? inwards_text(writer, limit, base) : limit;
 }
 
-// "List price per accelerator, H200"
+// "List price per accelerator, H200", "Throughput, Acme = Beta" of one quantity
 static const char *input_label(const struct writer *writer, const struct swing *swing) {
   const struct scenario *scenario = scenario_of(writer);
-  const struct declaration *input = target_input(scenario, swing->target);
-  const int option = swing->target.option;
-  return arena_printf(writer->book->arena, "%s%s%s", input->label, option < 0 ? "" : ", ",
-                      option < 0 ? "" : scenario->options[option].label);
+  const char *label = target_input(scenario, swing->target)->label;
+  for (size_t o = 0, named = 0; o < scenario->option_count && swing->target.option >= 0; o++)
+    if (swing_moves(scenario, swing, o) &&
+        !option_is_lent(&scenario->options[o], swing->target.declaration))
+      label = arena_printf(writer->book->arena, "%s%s%s", label, named++ ? " = " : ", ",
+                           scenario->options[o].label);
+  return label;
 }
 
 // A percentile of the input's range: a constant of Inputs.
@@ -390,7 +393,7 @@ static size_t swing_columns(const struct writer *writer, size_t option,
     const double values[] = {swing->low.value, swing->high.value};
     for (int e = 0; e < 2; e++) {
       writer->columns[option][i][e] = SIZE_MAX;
-      if (!wanted || !target_moves(scenario, swing->target, option))
+      if (!wanted || !swing_moves(scenario, swing, option))
         continue;
       writer->columns[option][i][e] = count;
       columns[count++] = (struct replica_column){

@@ -355,8 +355,37 @@ def check_faces():
     median = next(float(r['value']) for r in rows
                   if (r['kind'], r['option'], r['statistic']) == ('saving', 'mi325x', 'P50'))
     check('csv and json agree', median == outcome(result, 'saving', 'mi325x')['percentiles']['P50'])
+    check_few()
+
+
+def check_few():
+    """Below 1,024 draws the drivers are of the ranks' variance, and below four replicates there is no standard error."""
     few = simulated(EXAMPLE, '--draws', 256, '--method', 'random')
     check('few draws: ranks', few['by_ranks'] and few['method'] == 'random', few['method'])
+    for draws, by_ranks, known in ((300, True, False), (500, True, False), (1000, True, True), (1024, False, True)):
+        text = run('simulate', EXAMPLE, '-q', '--draws', draws).stdout
+        heading = ' '.join(text[text.index('Drivers'):].split())
+        check(f'{draws} draws: of ranks', ('% of rank variance' in heading) == by_ranks, heading[:80])
+        errors = re.findall(r'its standard error +\S+ +(.*)', text)
+        check(f'{draws} draws: standard errors', len(errors) == 2 and all(
+            ('-' in line.split()) != known for line in errors), errors)
+
+
+def check_documented():
+    """docs/uncertainty.md states the error that the histogram adds for its example."""
+    text = (ROOT / 'docs/uncertainty.md').read_text(encoding='utf-8')
+    stated = re.search(r'at most `rank_error`\s\((\S+) of the draws here\)', text)[1]
+    found = max(one['rank_error'] for one in simulated(EXAMPLE)['outcomes'])
+    check('the documented error', stated == f'{found:.1e}'.replace('e-0', 'e-'), (stated, found))
+    low, high = map(float, re.search(r'standard deviations of (\S+) to (\S+) of the draws', ' '.join(text.split())).groups())
+    seeds = [outcome(simulated(EXAMPLE, '--seed', seed), 'saving', 'mi325x') for seed in range(1, 9)]
+    for level in ('P5', 'P50', 'P95'):
+        values = [one['percentiles'][level] for one in seeds]
+        bars = seeds[0]['histogram']
+        bar = (bars['high'] - bars['low']) / len(bars['counts'])
+        density = bars['counts'][int((statistics.fmean(values) - bars['low']) / bar)] / sum(bars['counts']) / bar
+        scatter = statistics.stdev(values) * density
+        check(f'the documented scatter of {level}', low / 2 < scatter < 2 * high, scatter)
 
 
 def check_stop():
@@ -418,6 +447,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_numbers(folder)
         check_measured(folder)
+        check_documented()
         check_discrete(folder)
         check_certain(folder)
         check_sameness(folder)

@@ -454,7 +454,8 @@ struct reach {
 
 static bool reach_of(const struct scenario *scenario, const struct option *option, int d,
                      struct reach *reach) {
-  const int range = option_range(scenario, option, d), number = (int)(option - scenario->options);
+  const int range = option_stated_range(scenario, option, d),
+            number = (int)(option - scenario->options);
   if (range >= 0) {
     const struct distribution *distribution = &scenario->ranges[range].distribution;
     *reach = (struct reach){scenario->ranges[range].place, distribution->low, distribution->high};
@@ -550,7 +551,7 @@ static void look_at_range(const struct scenario *scenario, size_t number, int d,
                           struct arena *arena) {
   static const double slack = 1e-12;
   struct option *option = &scenario->options[number];
-  const int found = option_range(scenario, option, d);
+  const int found = option_stated_range(scenario, option, d);
   const struct declaration *input = &scenario->model->declarations[d];
   const double value = option_figure(scenario, option, scenario->selected, d)->value;
   const struct range *range = found < 0 ? NULL : &scenario->ranges[found];

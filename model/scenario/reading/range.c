@@ -8,14 +8,13 @@
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
-#include "model/cost/units.h"
-#include "model/delivery/fleet_spread.h"
 #include "model/evidence/evidence.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/refusal.h"
 #include "model/scenario/reading/sections.h"
+#include "model/scenario/reading/source_spread.h"
 #include "model/scenario/selection.h"
 
 #include <gsl/gsl_errno.h>
@@ -72,10 +71,10 @@ static int correlated_range(struct reading *reading, const char *name, struct pl
       return (int)r;
   if (section && ini_find(section, name))
     return -1;
-  size_t count = section && section->key_count <= MAX_CANDIDATES ? section->key_count : 0;
+  size_t count = scenario->range_count <= MAX_CANDIDATES ? scenario->range_count : 0;
   const char **names = arena_array(reading->arena, count + 1, sizeof *names);
-  for (size_t k = 0; k < count; k++)
-    names[k] = section->keys[k].name;
+  for (size_t r = 0; r < count; r++)
+    names[r] = scenario->ranges[r].key;
   const char *nearest = nearest_name(name, names, count);
   diagnostics_error(reading->diagnostics, place, "'%s' has no range to correlate%s", name,
                     did_you_mean(nearest, reading->arena));
@@ -134,29 +133,6 @@ static bool is_repeated(struct reading *reading, const struct correlation *corre
   return false;
 }
 
-void ranges_read(struct reading *reading) {
-  struct scenario *scenario = reading->scenario;
-  const struct ini_section *ranges = reading_section(reading, "range");
-  const struct ini_section *correlate = reading_section(reading, "correlate");
-  size_t count = ranges ? ranges->key_count : 0, pairs = correlate ? correlate->key_count : 0;
-  scenario->ranges = arena_array(reading->arena, count + 1, sizeof *scenario->ranges);
-  scenario->is_ranged =
-      arena_array(reading->arena, (size_t)scenario->model->count, sizeof *scenario->is_ranged);
-  scenario->correlations = arena_array(reading->arena, pairs + 1, sizeof *scenario->correlations);
-  for (size_t k = 0; k < count; k++) {
-    struct range *next = &scenario->ranges[scenario->range_count];
-    if (read_range(reading, &ranges->keys[k], next)) {
-      scenario->is_ranged[next->declaration] = true;
-      scenario->range_count++;
-    }
-  }
-  for (size_t k = 0; k < pairs; k++) {
-    struct correlation *next = &scenario->correlations[scenario->correlation_count];
-    if (read_correlation(reading, &correlate->keys[k], next) && !is_repeated(reading, next))
-      scenario->correlation_count++;
-  }
-}
-
 static bool has_own_range(const struct scenario *scenario, int option, int declaration) {
   for (size_t r = 0; r < scenario->range_count; r++)
     if (scenario->ranges[r].option == option && scenario->ranges[r].declaration == declaration)
@@ -164,50 +140,95 @@ static bool has_own_range(const struct scenario *scenario, int option, int decla
   return false;
 }
 
-static struct distribution spread_of(const struct evidence *evidence, struct arena *arena) {
-  const struct candidates *candidates = &evidence->candidates;
-  const size_t count = candidates->submitters;
-  struct distribution spread = {.kind = DISTRIBUTION_DISCRETE,
-                                .atoms = arena_array(arena, count, sizeof *spread.atoms),
-                                .atom_count = count};
-  for (size_t i = 0; i < count; i++)
-    spread.atoms[i] =
-        (struct atom){rate_per_hour(evidence_rate(evidence->table, candidates->best[i])),
-                      (double)(i + 1) / (double)count};
-  spread.low = spread.atoms[0].value;
-  spread.high = spread.atoms[count - 1].value;
-  return spread;
+static void add_range(struct scenario *scenario, struct range range) {
+  range.drawn_as = scenario->range_count;
+  scenario->ranges[scenario->range_count++] = range;
+  scenario->is_ranged[range.declaration] = true;
 }
 
-void ranges_of_evidence(struct reading *reading) {
+// Without a distribution: the rows are known only once the options are resolved.
+static void add_ranges_of_rows(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   const int throughput = model_find(scenario->model, "throughput");
-  struct range *ranges = arena_array(
-      reading->arena, scenario->range_count + scenario->option_count + 1, sizeof *ranges);
-  memcpy(ranges, scenario->ranges, scenario->range_count * sizeof *ranges);
-  scenario->ranges = ranges;
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    const struct option *option = &scenario->options[o];
+  for (size_t o = 0; o < scenario->option_count && throughput >= 0; o++) {
     const struct ini_key *key = selection_of(&scenario->selections[1 + o], SELECT_SPREAD);
+    const char *id = scenario->options[o].id;
     if (!key || strcmp(key->value, "yes") != 0)
       continue;
-    if (!option->evidence)
+    if (has_own_range(scenario, (int)o, throughput))
       diagnostics_error(reading->diagnostics, key->place,
-                        "option '%s' has no published throughputs to form a range from",
-                        option->id);
-    else if (has_own_range(scenario, (int)o, throughput))
-      diagnostics_error(reading->diagnostics, key->place,
-                        "option '%s' already has a range for its throughput in [range]",
-                        option->id);
-    else if (option->evidence->candidates.submitters > 1) {
-      scenario->is_ranged[throughput] = true;
-      ranges[scenario->range_count++] =
-          (struct range){.key = arena_printf(reading->arena, "%s.throughput", option->id),
-                         .place = key->place,
-                         .declaration = throughput,
-                         .option = (int)o,
-                         .distribution = spread_of(option->evidence, reading->arena)};
+                        "option '%s' already has a range for its throughput in [range]", id);
+    else
+      add_range(scenario, (struct range){.key = arena_printf(reading->arena, "%s.throughput", id),
+                                         .place = key->place,
+                                         .declaration = throughput,
+                                         .option = (int)o,
+                                         .of_rows = true});
+  }
+}
+
+void ranges_read(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  const struct ini_section *ranges = reading_section(reading, "range");
+  const struct ini_section *correlate = reading_section(reading, "correlate");
+  size_t count = ranges ? ranges->key_count : 0, pairs = correlate ? correlate->key_count : 0;
+  size_t most = count + scenario->option_count; // ranges, and correlations that follow from them
+  scenario->ranges = arena_array(reading->arena, most + 1, sizeof *scenario->ranges);
+  scenario->is_ranged =
+      arena_array(reading->arena, (size_t)scenario->model->count, sizeof *scenario->is_ranged);
+  scenario->correlations =
+      arena_array(reading->arena, pairs + most + 1, sizeof *scenario->correlations);
+  for (size_t k = 0; k < count; k++) {
+    struct range range;
+    if (read_range(reading, &ranges->keys[k], &range))
+      add_range(scenario, range);
+  }
+  add_ranges_of_rows(reading);
+  for (size_t k = 0; k < pairs; k++) {
+    struct correlation *next = &scenario->correlations[scenario->correlation_count];
+    if (read_correlation(reading, &correlate->keys[k], next) && !is_repeated(reading, next))
+      scenario->correlation_count++;
+  }
+}
+
+static bool is_correlated(const struct scenario *scenario, size_t range) {
+  for (size_t c = 0; c < scenario->correlation_count; c++)
+    if (scenario->correlations[c].a == range || scenario->correlations[c].b == range)
+      return true;
+  return false;
+}
+
+// Whether the rows give a range.
+static bool complete_rows(struct reading *reading, struct range *range, size_t number) {
+  const struct scenario *scenario = reading->scenario;
+  const struct evidence *evidence = scenario->options[range->option].evidence;
+  const char *id = scenario->options[range->option].id;
+  if (!evidence)
+    diagnostics_error(reading->diagnostics, range->place,
+                      "option '%s' has no published throughputs to form a range from", id);
+  else if (evidence->candidates.submitters > 1)
+    range->distribution = source_spread_of_rows(evidence, reading->arena);
+  else if (is_correlated(scenario, number))
+    diagnostics_error(reading->diagnostics, range->place,
+                      "'%s' has no range to correlate: there is one submitter", range->key);
+  return evidence && evidence->candidates.submitters > 1;
+}
+
+// They are the last of all ranges, so only their own numbers change if one of them is dropped.
+void ranges_of_evidence(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  const size_t count = scenario->range_count;
+  scenario->range_count = 0;
+  for (size_t r = 0; r < count; r++) {
+    struct range range = scenario->ranges[r];
+    if (range.of_rows && !complete_rows(reading, &range, r))
+      continue;
+    for (size_t c = 0; c < scenario->correlation_count; c++) {
+      struct correlation *correlation = &scenario->correlations[c];
+      correlation->a = correlation->a == r ? scenario->range_count : correlation->a;
+      correlation->b = correlation->b == r ? scenario->range_count : correlation->b;
     }
+    add_range(scenario, range);
   }
 }
 
@@ -224,12 +245,13 @@ bool ranges_name(const struct scenario *scenario, size_t option, int declaration
   return false;
 }
 
-int option_range(const struct scenario *scenario, const struct option *option, int declaration) {
+int option_stated_range(const struct scenario *scenario, const struct option *option,
+                        int declaration) {
   if (!scenario->range_count || !scenario->is_ranged[declaration])
     return -1;
   const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
   if (option_is_lent(option, declaration))
-    return option_range(scenario, &scenario->options[option->lender], declaration);
+    return option_stated_range(scenario, &scenario->options[option->lender], declaration);
   int found = -1, number = (int)(option - scenario->options);
   if (option->graph->state[declaration] != GRAPH_INPUT || figure->origin == ORIGIN_RENT ||
       figure->contained || figure_is_what_if(figure))
@@ -244,6 +266,11 @@ int option_range(const struct scenario *scenario, const struct option *option, i
       found = (int)r;
   }
   return found;
+}
+
+int option_range(const struct scenario *scenario, const struct option *option, int declaration) {
+  const int stated = option_stated_range(scenario, option, declaration);
+  return stated < 0 ? -1 : (int)scenario->ranges[stated].drawn_as;
 }
 
 // Is what is said of an input for all options in a case a list by year?
@@ -338,46 +365,24 @@ static void check_common(struct reading *reading, const struct range *range) {
                       "no option uses a common '%s': name the option, %s", name, list);
 }
 
-#define MAX_SPREAD 0.9 // keeps every draw well above zero
-
-// Half the width of a uniform distribution with the standard deviation measured among devices; an
-// assumed value if too few were measured.
-static double device_spread(const struct reading *reading, const struct option *option,
-                            const char *name) {
-  const bool throughput = !strcmp(name, "decode_throughput");
-  const double assumed = throughput ? DISTRIBUTION_SPREAD_THROUGHPUT : DISTRIBUTION_SPREAD_POWER;
-  const double measured =
-      !strcmp(name, "idle_power")
-          ? NAN
-          : fleet_device_spread(reading->scenario->records, option->record,
-                                throughput ? FLEET_TOKENS : FLEET_WATTS, reading->arena);
-  return isnan(measured) ? assumed : fmin(sqrt(3) * measured, MAX_SPREAD);
-}
-
 static void complete_measured(struct reading *reading, struct range *range) {
+  static const char *const measured[] = {"decode_throughput", "load_power", "idle_power"};
   const struct scenario *scenario = reading->scenario;
   const char *name = scenario->model->declarations[range->declaration].name;
-  bool throughput = !strcmp(name, "decode_throughput");
-  bool power = !strcmp(name, "load_power") || !strcmp(name, "idle_power");
   const struct option *option = range->option < 0 ? NULL : &scenario->options[range->option];
-  const struct figure *figure =
-      option ? option_figure(scenario, option, 0, range->declaration) : NULL;
-  if (!option || !(throughput || power)) {
+  bool known = false;
+  for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
+    known |= !strcmp(name, measured[i]);
+  if (!option || !known)
     diagnostics_error(reading->diagnostics, range->place,
                       "only OPTION.decode_throughput, OPTION.load_power and OPTION.idle_power can "
                       "be 'from measurement'");
-    return;
-  }
-  if (!option->record || figure->origin != ORIGIN_CATALOGUE ||
-      figure->place.source != option->record->place.source) {
+  else if (!source_spread_is_recorded(scenario, option, range->declaration))
     diagnostics_error(reading->diagnostics, range->place,
                       "'%s' of option '%s' does not come from a probe record", name, option->id);
-    return;
-  }
-  distribution_measure(&range->distribution, figure->value,
-                       throughput ? option->record->samples : NULL,
-                       throughput ? option->record->sample_count : 0,
-                       device_spread(reading, option, name), reading->arena);
+  else
+    source_spread_of_record(scenario, option, range->declaration, &range->distribution,
+                            reading->arena);
 }
 
 // A range may take an input above zero that has no effect without another one.
@@ -392,7 +397,8 @@ static void check_companion(struct reading *reading, const struct range *range) 
       bool silent = option_figure(scenario, option, 0, d)->origin == ORIGIN_DEFAULT &&
                     option_range(scenario, option, d) < 0;
       if (!silent || range->distribution.high <= 0 ||
-          option_range(scenario, option, range->declaration) != (int)(range - scenario->ranges))
+          option_stated_range(scenario, option, range->declaration) !=
+              (int)(range - scenario->ranges))
         continue;
       diagnostics_error(reading->diagnostics, range->place,
                         "option '%s' may have '%s' and so needs '%s' (%s)", option->id,
@@ -407,11 +413,71 @@ static void refuse_finding(struct reading *reading, const struct range *range) {
   const char *fixed = scenario_why_fixed(scenario, range->declaration, reading->arena);
   bool drawn = false;
   for (size_t o = 0; o < scenario->option_count && fixed && !drawn; o++)
-    drawn = option_range(scenario, &scenario->options[o], range->declaration) ==
+    drawn = option_stated_range(scenario, &scenario->options[o], range->declaration) ==
             (int)(range - scenario->ranges);
   if (drawn)
     diagnostics_error(reading->diagnostics, range->place, "a range on '%s' is not drawn: %s",
                       scenario->model->declarations[range->declaration].name, fixed);
+}
+
+static bool is_sourced(const struct range *range) {
+  return range->of_rows || range->distribution.kind == DISTRIBUTION_MEASURED;
+}
+
+static bool are_one_quantity(const struct scenario *scenario, const struct range *one,
+                             const struct range *other) {
+  return is_sourced(one) && is_sourced(other) && one->declaration == other->declaration &&
+         source_spread_is_one(scenario, &scenario->options[one->option],
+                              &scenario->options[other->option], one->declaration);
+}
+
+// Whether the file states another correlation of the two than the one that follows from their
+// source.
+static bool are_told_apart(const struct scenario *scenario, size_t a, size_t b) {
+  for (size_t c = 0; c < scenario->correlation_count; c++) {
+    const struct correlation *correlation = &scenario->correlations[c];
+    if (correlation->a == a && correlation->b == b && correlation->rank < 1)
+      return true;
+  }
+  return false;
+}
+
+// The first earlier range of one quantity with this one, and of the same width if `same_width`; or
+// `number`.
+static size_t first_as(const struct scenario *scenario, size_t number, bool same_width) {
+  const struct range *range = &scenario->ranges[number];
+  for (size_t r = 0; r < number; r++) {
+    const struct range *other = &scenario->ranges[r];
+    if (other->drawn_as == r && are_one_quantity(scenario, other, range) &&
+        !are_told_apart(scenario, r, number) &&
+        (!same_width || distribution_equal(&other->distribution, &range->distribution)))
+      return r;
+  }
+  return number;
+}
+
+// One quantity is drawn once. Where it is wider for one option than for another, as the means of
+// fleets of different sizes are, both are fully correlated.
+static void share_draws(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  for (size_t r = 0; r < scenario->range_count; r++) {
+    struct range *range = &scenario->ranges[r];
+    const size_t first = first_as(scenario, r, false);
+    range->drawn_as = first_as(scenario, r, true);
+    if (range->drawn_as == r && first != r)
+      scenario->correlations[scenario->correlation_count++] =
+          (struct correlation){.a = first, .b = r, .rank = 1, .place = range->place};
+  }
+  const size_t count = scenario->correlation_count;
+  scenario->correlation_count = 0;
+  for (size_t c = 0; c < count; c++) {
+    struct correlation one = scenario->correlations[c];
+    const size_t a = scenario->ranges[one.a].drawn_as, b = scenario->ranges[one.b].drawn_as;
+    one.a = a < b ? a : b;
+    one.b = a < b ? b : a;
+    if (a != b && !is_repeated(reading, &one))
+      scenario->correlations[scenario->correlation_count++] = one;
+  }
 }
 
 // Is the matrix of the first `count` correlations positive definite? It is scaled down slightly, so
@@ -465,5 +531,7 @@ void ranges_check(struct reading *reading) {
     if (reading->diagnostics->errors == errors)
       refuse_finding(reading, range);
   }
+  if (reading->diagnostics->errors == reading->errors_before)
+    share_draws(reading);
   check_correlations(reading);
 }

@@ -8,17 +8,22 @@
 #include "model/scenario/reading/reading.h"
 #include "model/scenario/scenario.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // The uncertainty of an input, by a key of [range]. Without an option it applies to the common
 // value, and to every option that uses that: one without a value of its own, and not rented. An
 // option's own range has priority over the common one. A value that the option takes from the
 // selected case or from --set is certain: no range then applies.
+//
+// Ranges of one quantity are drawn once, for all of their options: `drawn_as` is the first of them.
 struct range {
   const char *key; // "electricity_price", "mi325x.discount"
   struct place place;
   int declaration, option; // option: -1 for the common value
   struct distribution distribution;
+  bool of_rows;    // of the rows of a published throughput, by `evidence_spread = yes`
+  size_t drawn_as; // the range whose draws it has: itself, or an earlier one
 };
 
 // A rank correlation (Spearman's), by a key of [correlate].
@@ -30,19 +35,21 @@ struct correlation {
 
 // ranges_read reads the sections before the options are resolved, so that one run shows all errors
 // of a file; ranges_check checks them afterwards: which options have the inputs, what a record
-// gives, whether the correlations are consistent.
+// gives, which of them are one quantity, whether the correlations are consistent.
 void ranges_read(struct reading *reading);
 void ranges_check(struct reading *reading);
 
-// After the options are resolved: `evidence_spread = yes` turns the rows from which a published
-// throughput was chosen, every submitter's best row, into a range of that option's throughput, with
-// equal weights. An error if there is already a range for it; a single row gives no range.
+// After the options are resolved: completes the ranges of the rows of a published throughput,
+// source_spread.h. An error if there are none; a single submitter's row gives no range.
 void ranges_of_evidence(struct reading *reading);
 
 // Is there a range of the input, the option's own or one for all? Before options are resolved.
 bool ranges_name(const struct scenario *scenario, size_t option, int declaration);
 
-// The range of an option's input in the selected case, or -1.
+// The range that is stated for an option's input, in the selected case, and the one as which it is
+// drawn; or -1.
+int option_stated_range(const struct scenario *scenario, const struct option *option,
+                        int declaration);
 int option_range(const struct scenario *scenario, const struct option *option, int declaration);
 
 // Is the input the scale of a list by year that the option states itself, while the scale is

@@ -257,7 +257,7 @@ const read_tornado = (page) => page.evaluate(() => {
   const costs = evaluate_all(inputs).map((v) => v.cost_per_mtok);
   const shown_result = state.to === state.from ? in_mtok : (saving) => saving;
   return Object.fromEntries(tornado(state, inputs, costs, state.to, state.from)
-    .map(({ target, ends, results }) => [target_name(target),
+    .map(({ target, targets, ends, results }) => [targets.map(target_name).join(' = '),
       { ends: ends.map((end) => in_unit(end, items.get(target.input))),
         results: results.map(shown_result) }]));
 });

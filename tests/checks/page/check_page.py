@@ -96,6 +96,13 @@ RANGES = {
     'site.ini': '[scenario]\ninherits = mi325x-vs-h200.ini\n[common]\nsite_power = 1.3 MW\n[range]\n'
                 'mi325x.load_power = uniform(900, 1100) W\nh200.load_power = uniform(650, 750) W\n'
                 'mi325x.discount = uniform(0, 20) %\n',
+    # Two options draw from the same rows, which is one bar of the tornado against a third.
+    'same-rows.ini': '[scenario]\ntitle = Same rows\ndate = 2026-11-30\nbaseline = c\n[workload]\nmodel = llama-2-70b\n'
+                     'precision = fp8\nscenario = offline\nutilization = 70 %\n[common]\naccelerators = 80\n'
+                     'accelerators_per_node = 8\nlist_price = 30000 USD\npue = 1.25\nelectricity_price = 0.08 USD/kWh\n'
+                     '[option a]\naccelerator = h200-sxm-141\nevidence_spread = yes\n'
+                     '[option b]\naccelerator = h200-sxm-141\nevidence_spread = yes\ndiscount = 5 %\n'
+                     '[option c]\naccelerator = h200-sxm-141\nthroughput = 4000 token/s\n',
     'measured/samples.ini': '[scenario]\ninherits = this-machine.ini\n'
                             '[range]\nthis_machine.decode_throughput = from measurement\n',
 }

@@ -475,6 +475,27 @@ static void test_few_draws(void **state) {
   scenario_fixture_end(&fixture);
 }
 
+// Four replicates tell a standard error, each with at least half of the draws that others have.
+static void test_few_replicates(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t draws;
+    enum draw_method method;
+    bool known;
+  } cases[] = {{256, DRAW_SOBOL, false}, {300, DRAW_SOBOL, false}, {800, DRAW_SOBOL, false},
+               {900, DRAW_SOBOL, true},  {1024, DRAW_SOBOL, true}, {256, DRAW_RANDOM, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    start(&fixture, "a * b", "[range]\na = uniform(0, 1)\nb = uniform(0, 1)\n", "");
+    struct simulate_request request = {
+        .draws = cases[i].draws, .seed = 7, .method = cases[i].method};
+    const struct outcome *outcome = scenario_fixture_simulate(&fixture, &request)->outcomes;
+    if (isfinite(outcome->standard_error) != cases[i].known)
+      fail_msg("%llu draws: %g", (unsigned long long)cases[i].draws, outcome->standard_error);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 static void test_case_makes_certain(void **state) {
   (void)state;
   static const char text[] =
@@ -647,6 +668,7 @@ int main(void) {
       cmocka_unit_test(test_convergence),
       cmocka_unit_test(test_standard_error),
       cmocka_unit_test(test_few_draws),
+      cmocka_unit_test(test_few_replicates),
       cmocka_unit_test(test_case_makes_certain),
       cmocka_unit_test(test_horizon),
       cmocka_unit_test(test_many_inputs),
