@@ -1,18 +1,23 @@
 // statistics: what can be inferred from a list of timings.
 //
-// Timings are not normally distributed (they have a floor and a long tail), and nothing here
-// assumes that they are: medians, quantiles, and an interval of the median by order statistics.
+// Timings are not normally distributed (they have a floor and a long tail), and follow each other:
+// what disturbs a machine lasts for more than one of them. Of the two intervals, the median's is by
+// order statistics and the mean's by Student's t, which the means of skewed samples approach; both
+// are as wide as for the number of independent samples that would tell as much (GUM, JCGM 100:2008,
+// 4.2.7, warns of them otherwise).
 #ifndef PERTOKEN_BASE_STATISTICS_H
 #define PERTOKEN_BASE_STATISTICS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MIN_MEDIAN_SAMPLES = 6 }; // for a 95 % interval of a median
+enum { MIN_INTERVAL_SAMPLES = 6 }; // for a 95 % interval
 
 struct summary {
-  double median, p5, p95;
-  double low, high; // 95 % interval of the median; 0 and infinity with too few samples
+  double mean, mean_low, mean_high; // 95 % interval; 0 and infinity with too few samples
+  double median, low, high;         // the same of the median
+  double p5, p95;
+  double independent; // how many independent samples would tell the mean as well, from 2 to count
 };
 
 // Of `count` > 0 samples, which stay in their order; `sorted` [count] is scratch space.
@@ -27,7 +32,7 @@ double quantile(const double *ascending, size_t count, double q);
 //   P(Binomial(count, 1/2) < k) <= 2.5 %         (see David and Nagaraja, Order Statistics, 7.1)
 size_t median_interval_rank(size_t count);
 
-// The stopping rule: the interval's half-width is at most `share` of the median.
+// Whether the half-width of the mean's interval is at most `share` of the mean.
 bool is_settled(const struct summary *summary, double share);
 
 // Whether the medians of the first and the last third of the samples differ by more than `share` of

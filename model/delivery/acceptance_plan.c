@@ -1,8 +1,8 @@
 #include "model/delivery/acceptance_plan.h"
 
 #include "base/source.h"
+#include "base/student.h"
 #include "model/chance/distribution.h"
-#include "model/chance/student.h"
 #include "model/delivery/clause.h"
 #include "model/delivery/fleet_spread.h"
 #include "model/delivery/guaranteed_workload.h"

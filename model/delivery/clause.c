@@ -1,6 +1,6 @@
 #include "model/delivery/clause.h"
 
-#include "model/chance/student.h"
+#include "base/student.h"
 
 #include <math.h>
 

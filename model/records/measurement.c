@@ -1,6 +1,7 @@
 #include "model/records/measurement.h"
 
 #include "base/arena.h"
+#include "base/statistics.h"
 
 #include <math.h>
 #include <string.h>
@@ -102,11 +103,31 @@ double measurement_window_joules(const struct measurement_window *window) {
   return joules;
 }
 
+double measurement_window_slope(const struct measurement_window *window, struct arena *arena) {
+  double *middle_s = arena_array(arena, window->count, sizeof *middle_s);
+  double *power_w = arena_array(arena, window->count, sizeof *power_w);
+  size_t count = 0;
+  for (size_t i = 0; i < window->count; i++) {
+    if (isnan(window->power_w[i]))
+      continue;
+    middle_s[count] = (window->end_s[i] + (i ? window->end_s[i - 1] : 0)) / 2;
+    power_w[count++] = window->power_w[i];
+  }
+  if (count < 2)
+    return NAN;
+  const size_t first = !window->sensed && count > 4;
+  return fit_line(middle_s + first, power_w + first, count - 2 * first).b;
+}
+
 bool measurement_has_gap(const struct measurement_window *window) {
   for (size_t i = 0; i < window->count; i++)
     if (isnan(window->power_w[i]))
       return true;
   return false;
+}
+
+bool measurement_window_differs(const struct measurement *result) {
+  return fabs(result->window_tokens_per_s / result->tokens_per_s - 1) > MAX_WINDOW_DIFFERENCE;
 }
 
 bool measurement_is_unsteady(const struct measurement_flags *flags) {

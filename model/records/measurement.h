@@ -23,8 +23,9 @@
 // how a model's layers differ from a Llama's, and its experts; 13 prompts; 14 what is multiplied
 // natively and what is converted; 15 the device's links, and the wall's watts while all devices
 // of a machine run; 16 the ways to compute a step that were tried; 17 the rate while the watts
-// were taken; 18 a prompt's as well. Older records are read, with these unknown: their models are
-// Llamas, or were measured as such.
+// were taken; 18 a prompt's as well, and rates are of the mean step, with intervals of the mean,
+// where before they were of the median. Older records are read, with these unknown: their models
+// are Llamas, or were measured as such.
 #define MEASUREMENT_SCHEMA 18
 #define MEASUREMENT_BASIS  "decode"
 
@@ -32,6 +33,10 @@
 // its samples, of milliseconds between reads of memory. The same share as for a power that has not
 // settled.
 #define MAX_WINDOW_DIFFERENCE 0.03
+
+// The power has not settled if the line through a window's readings moves by more than this share
+// of the power.
+#define MAX_POWER_CHANGE 0.03
 
 struct measurement_device {
   const char *backend;           // "cpu"
@@ -144,7 +149,7 @@ struct measurement_verification {
 // One depth of a model measured as slices.
 struct measurement_slice {
   int layers;
-  double step_seconds, ci95_low_s, ci95_high_s; // median and its 95 % interval
+  double step_seconds, ci95_low_s, ci95_high_s; // mean and its 95 % interval
   const double *samples;                        // seconds per step
   size_t sample_count;
 };
@@ -168,7 +173,7 @@ struct measurement_variant {
 struct measurement_flags {
   bool cache_resident; // weights and cache under 8 times the last-level cache
   bool noisy;          // first and last third of the samples differ by over 0.5 %
-  bool unconverged;    // the interval was still wider than +-0.5 % when time ran out
+  bool unconverged;    // the interval of the mean was still wider than +-0.5 % when time ran out
   // The read bandwidths before and after differ by over 1 %, or the 5th and 95th percentiles of the
   // reads beside the samples differ by over 5 %.
   bool drift;
@@ -288,8 +293,8 @@ struct measurement_tensor_parallel {
 struct measurement_prefill {
   int positions, chunk;
   double seconds;                 // median: the time to the first token
-  double ci95_low_s, ci95_high_s; // NAN with fewer than six samples
-  double tokens_per_s;            // positions / seconds
+  double ci95_low_s, ci95_high_s; // of the mean; NAN with fewer than six samples
+  double tokens_per_s;            // positions / the mean
   double matrix_rate;             // operations/s of the fastest products in cache, NAN: unknown
   double matrix_share; // the share of matrix_rate that the prompt reaches: measurement_matrix_share
   double load_power_w, joules_per_token; // NAN: no meter
@@ -328,12 +333,12 @@ struct measurement {
   size_t slice_count;
   double slice_error_s; // standard error of the extrapolated step; NAN for two depths
 
-  // Of all rows of the batch: batch / median step. Per device, or for all devices of
+  // Of all rows of the batch, over time: batch / mean step. Per device, or for all devices of
   // measurement_devices.
-  double tokens_per_s, ci95_low, ci95_high; // 95 % interval of the median
-  double step_seconds, p5_s, p95_s;         // median and quantiles of a step's time
-  double layer_seconds;                     // step_seconds / layers
-  const double *samples;                    // seconds per step, in order; none for slices
+  double tokens_per_s, ci95_low, ci95_high; // 95 % interval
+  double step_seconds, p5_s, p95_s; // median and quantiles of a step's time; of slices: mean
+  double layer_seconds;             // step_seconds / layers
+  const double *samples;            // seconds per step, in order; none for slices
   size_t sample_count;
 
   struct measurement_routing routing;
@@ -405,6 +410,9 @@ extern const struct measurement_routing measurement_no_experts;
 // arena.
 const char *measurement_doubts(const struct measurement *result, struct arena *arena);
 
+// Whether window_tokens_per_s is further from tokens_per_s than MAX_WINDOW_DIFFERENCE.
+bool measurement_window_differs(const struct measurement *result);
+
 // Whether the machine's own speed changed during the measurement.
 bool measurement_is_unsteady(const struct measurement_flags *flags);
 
@@ -431,6 +439,11 @@ int measurement_metered_devices(const struct measurement *result);
 // Seconds and joules of the window, excluding gaps.
 double measurement_window_seconds(const struct measurement_window *window);
 double measurement_window_joules(const struct measurement_window *window);
+
+// W/s of a straight line through the means, of a counter's without the first and the last if there
+// are more than 4. Only these begin and end at edges of the counter: the readings between are up to
+// a period old, which would tilt the line. NAN with fewer than two means.
+double measurement_window_slope(const struct measurement_window *window, struct arena *arena);
 
 bool measurement_has_gap(const struct measurement_window *window);
 

@@ -5,6 +5,7 @@
 #include "base/source.h"
 #include "model/evidence/grade.h"
 #include "model/records/measurement_fields.h"
+#include "model/records/timing.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -44,15 +45,33 @@ static const char *wrong_readings(const struct measurement *result) {
   return NULL;
 }
 
-static const char *wrong_prompts(const struct measurement *result) {
+// The schema since which rates are of mean steps, not of medians.
+#define MEAN_SCHEMA 18
+// That since which the slope of the watts is that of the readings (measurement_window_slope).
+#define SLOPE_SCHEMA 17
+
+// The seconds of which a record of that schema gives the rate.
+static double step_of(const struct measurement *result, int schema) {
+  const double mean_s =
+      schema >= MEAN_SCHEMA && timing_is_told(result) ? timing_step_mean(result) : (double)NAN;
+  return isnan(mean_s) ? result->step_seconds : mean_s;
+}
+
+static double prompt_of(const struct measurement_prefill *prompt, int schema) {
+  const double mean_s = schema >= MEAN_SCHEMA ? timing_prompt_mean(prompt) : (double)NAN;
+  return isnan(mean_s) ? prompt->seconds : mean_s;
+}
+
+static const char *wrong_prompts(const struct measurement *result, int schema) {
   for (size_t i = 0; i < result->prefill_count; i++) {
     const struct measurement_prefill *prompt = &result->prefills[i];
     if (prompt->positions > result->context || prompt->chunk > prompt->positions)
       return "a prompt is longer than the context, or a chunk longer than its prompt";
+    const double seconds = prompt_of(prompt, schema);
     if (!(prompt->seconds > 0) ||
-        !(fabs(prompt->tokens_per_s * prompt->seconds / prompt->positions - 1) <= 1e-9))
+        !(fabs(prompt->tokens_per_s * seconds / prompt->positions - 1) <= 1e-9))
       return "a prompt's tokens_per_s is not positions / seconds";
-    if (prompt->ci95_low_s > prompt->seconds || prompt->ci95_high_s < prompt->seconds)
+    if (prompt->ci95_low_s > seconds || prompt->ci95_high_s < seconds)
       return "a prompt's seconds lie outside their own interval";
   }
   for (size_t i = 0; i < result->mixed_count; i++) {
@@ -65,13 +84,14 @@ static const char *wrong_prompts(const struct measurement *result) {
 }
 
 // The probe does not write figures that contradict each other.
-static void check_result(const struct measurement *result, size_t i,
+static void check_result(const struct measurement *result, size_t i, int schema,
                          struct diagnostics *diagnostics) {
   const char *wrong = NULL;
   if (!(result->step_seconds > 0) || !(result->tokens_per_s > 0))
     wrong = "tokens_per_s and step_seconds must be above 0";
-  else if (fabs(result->tokens_per_s * result->step_seconds / result->batch - 1) > 1e-9)
-    wrong = "tokens_per_s is not batch / step_seconds";
+  else if (fabs(result->tokens_per_s * step_of(result, schema) / result->batch - 1) > 1e-9)
+    wrong = schema < MEAN_SCHEMA ? "tokens_per_s is not batch / step_seconds"
+                                 : "tokens_per_s is not batch / the mean step";
   else if (result->ci95_low > result->tokens_per_s || result->ci95_high < result->tokens_per_s)
     wrong = "tokens_per_s lies outside its own interval";
   else if (result->grade == GRADE_MEASURED &&
@@ -95,10 +115,49 @@ static void check_result(const struct measurement *result, size_t i,
     wrong = "more experts touched than the model has";
   else if (result->verification.max_error > result->verification.tolerance)
     wrong = "the kernels did not pass their verification";
-  else if (!(wrong = wrong_prompts(result)))
+  else if (!(wrong = wrong_prompts(result, schema)))
     wrong = wrong_readings(result);
   if (wrong)
     diagnostics_error(diagnostics, result->place, "results[%zu]: %s", i, wrong);
+}
+
+// ---- records of older schemas
+
+static void restate_prompts(struct measurement *result, struct arena *arena) {
+  struct measurement_prefill *prompts = arena_array(arena, result->prefill_count, sizeof *prompts);
+  for (size_t i = 0; i < result->prefill_count; i++) {
+    prompts[i] = result->prefills[i];
+    if (prompts[i].sample_count)
+      timing_tell_prompt(&prompts[i], arena);
+  }
+  result->prefills = prompts;
+}
+
+// The line through the readings, as the probe draws it now.
+static void restate_slope(struct measurement *result, struct arena *arena) {
+  const double slope = measurement_window_slope(&result->readings.load, arena);
+  if (isnan(slope))
+    return;
+  result->power_slope_w_per_s = slope;
+  result->flags.thermal_unsettled =
+      fabs(slope) * result->energy_window_s > MAX_POWER_CHANGE * result->load_power_w;
+}
+
+// What follows from a record's own samples and readings is restated by today's formulas, so that
+// records of all schemas can be compared.
+static void restate(struct measurement *result, int schema, struct arena *arena) {
+  if (schema < SLOPE_SCHEMA)
+    restate_slope(result, arena);
+  if (schema >= MEAN_SCHEMA)
+    return;
+  restate_prompts(result, arena);
+  if (timing_is_told(result))
+    timing_tell(result, arena);
+  if (isnan(result->window_tokens_per_s))
+    result->joules_per_token =
+        (result->shard.of > 1 ? result->shard.of : 1) * result->load_power_w / result->tokens_per_s;
+  else
+    result->flags.window_differs = measurement_window_differs(result);
 }
 
 struct measurement_record *measurement_of_json(const json_t *object, const struct source *source,
@@ -109,12 +168,15 @@ struct measurement_record *measurement_of_json(const json_t *object, const struc
   if (record_of_json(&measurement_form, object, source, record, &record->digest, arena,
                      diagnostics))
     return NULL;
+  const int schema = (int)json_integer_value(json_object_get(object, "schema"));
   record->source = source;
   record->path = source->name;
   for (size_t i = 0; i < record->count; i++) {
     record->results[i].record = record;
     record->results[i].place = (struct place){source, 0, 0};
-    check_result(&record->results[i], i, diagnostics);
+    check_result(&record->results[i], i, schema, diagnostics);
+    if (diagnostics->errors == errors)
+      restate(&record->results[i], schema, arena);
   }
   return diagnostics->errors > errors ? NULL : record;
 }

@@ -1,7 +1,7 @@
 #include "probe/measure/energy.h"
 
 #include "base/arena.h"
-#include "base/statistics.h"
+#include "model/records/measurement.h"
 #include "probe/measure/power_readings.h"
 
 #include <math.h>
@@ -11,7 +11,6 @@
 static const double edge_limit_s = 1;
 static const double min_power_s = 0.02; // a few periods of the counter
 static const double inconsistent_share = 0.05;
-static const double unsettled_share = 0.03;
 
 const struct energy_use energy_unknown = {
     .start_s = NAN,
@@ -99,19 +98,6 @@ static double sampled_power(const struct energy_window *window, double momentary
   return isnan(momentary_w) ? trapezoid(times, powers, count) : momentary_w;
 }
 
-// Only the first and the last reading are at edges of the counter. The others are up to a period
-// old: of the powers between adjacent readings the first is too low and the last too high, which
-// would tilt the line.
-static double slope(const struct energy_window *window, double momentary_w, double *times,
-                    double *powers, size_t count) {
-  if (!isnan(momentary_w)) {
-    mean_of_momentary(window, offsetof(struct meter_reading, watts), times, powers);
-    return fit_line(times, powers, window->count).b;
-  }
-  return count > 4 ? fit_line(times + 1, powers + 1, count - 2).b
-                   : fit_line(times, powers, count).b;
-}
-
 struct energy_use energy_stop(struct energy_window *window) {
   struct energy_use use = energy_unknown;
   if (keep_edge(window) != METER_OK)
@@ -137,8 +123,8 @@ struct energy_use energy_stop(struct energy_window *window) {
   if (count < 2)
     return use;
   use.sampled_power_w = sampled_power(window, momentary_w, times, powers, count);
-  use.slope_w_per_s = slope(window, momentary_w, times, powers, count);
+  use.slope_w_per_s = measurement_window_slope(&use.readings, window->arena);
   use.inconsistent = fabs(use.sampled_power_w - use.power_w) > inconsistent_share * use.power_w;
-  use.unsettled = fabs(use.slope_w_per_s) * seconds > unsettled_share * use.power_w;
+  use.unsettled = fabs(use.slope_w_per_s) * seconds > MAX_POWER_CHANGE * use.power_w;
   return use;
 }

@@ -27,10 +27,9 @@ struct energy_use {
   // adjacent readings; NAN if power_w is such an integral itself.
   double sampled_power_w;
   double module_power_w; // trapezoid, for the modules that the devices are on; NAN: none
-  double slope_w_per_s;  // of a straight line through the momentary powers, or through those
-                         // between adjacent readings, from the second to the last but one
+  double slope_w_per_s;  // measurement_window_slope of the readings
   bool inconsistent;     // the two powers differ by more than 5 %
-  bool unsettled;        // the line moves by more than 3 % of the power during the window
+  bool unsettled;        // it moves by more than MAX_POWER_CHANGE of the power during the window
   struct measurement_window readings; // for the same time; the sensors' watts if there are any
 };
 

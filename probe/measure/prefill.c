@@ -6,6 +6,7 @@
 #include "kernels/family.h"
 #include "kernels/reference/check.h"
 #include "kernels/share.h"
+#include "model/records/timing.h"
 #include "probe/measure/energy_watch.h"
 #include "probe/measure/pace.h"
 #include "probe/measure/verify.h"
@@ -250,14 +251,9 @@ static enum decode_status sample_prompt(const struct protocol *protocol, struct 
   }
   if (count == 0)
     return status; // stopped, or failed
-  double *sorted = arena_array(protocol->arena, count, sizeof *sorted);
-  const struct summary summary = summarise(samples, count, sorted);
-  out->seconds = summary.median;
-  out->ci95_low_s = isinf(summary.high) ? (double)NAN : summary.low;
-  out->ci95_high_s = isinf(summary.high) ? (double)NAN : summary.high;
-  out->tokens_per_s = out->positions / summary.median;
   out->samples = samples;
   out->sample_count = count;
+  timing_tell_prompt(out, protocol->arena);
   return status;
 }
 

@@ -23,9 +23,7 @@
 #include <time.h>
 
 #define PROTOCOL_SAMPLE_S 0.020 // a sample has as many steps as take this long
-#define PROTOCOL_SETTLED                                                                           \
-  0.005 // sampling ends when the interval of the median has this half-width, as a share
-#define PROTOCOL_TIME_S   10.0  // or after this long
+#define PROTOCOL_TIME_S   10.0  // of samples, unless they have settled before (TIMING_SETTLED)
 #define PROTOCOL_ENERGY_S 5.5   // of load under a meter
 #define PROTOCOL_SOAK_S   300.0 // with --soak; its last part is the window under the meter
 #define PROTOCOL_WINDOW_S 60.0  // the longest window

@@ -6,6 +6,7 @@
 #include "base/statistics.h"
 #include "kernels/decode.h"
 #include "model/evidence/grade.h"
+#include "model/records/timing.h"
 #include "probe/devices/device.h"
 #include "probe/devices/precision.h"
 #include "probe/measure/depth.h"
@@ -25,18 +26,13 @@
 
 static const double noisy_share = 0.005;
 static const double drift_share = 0.01, drift_spread = 0.05;
-// Half of a 95 % interval of what three depths extrapolate, in standard errors: Student's t with
-// one degree of freedom.
-static const double line_errors = 12.706;
 static const struct place nowhere = {0};
 
 // ---- what is reported about it
 
-// Seconds per step of the whole model, or of a share of it without its exchanges.
-static struct summary time_whole(const struct depth *depth, struct measurement *out) {
+static void tell_whole(const struct depth *depth, struct measurement *out) {
   const struct sampling *sampling = &depth->sampling;
   const struct summary shares = summarise(sampling->shares, sampling->count, sampling->sorted);
-  out->layer_seconds = sampling->summary.median / out->layers_measured;
   out->samples = sampling->samples;
   out->sample_count = sampling->count;
   out->read_bandwidth_share = shares.median;
@@ -44,75 +40,19 @@ static struct summary time_whole(const struct depth *depth, struct measurement *
   out->share_p95 = shares.p95;
   out->share_ci95_low = isinf(shares.high) ? (double)NAN : shares.low;
   out->share_ci95_high = isinf(shares.high) ? (double)NAN : shares.high;
-  out->slice_error_s = NAN;
-  return sampling->summary;
 }
 
-static struct measurement_slice slice_of(const struct depth *depth, int layers) {
-  const struct sampling *sampling = &depth->sampling;
-  return (struct measurement_slice){
-      .layers = layers,
-      .step_seconds = sampling->summary.median,
-      .ci95_low_s = sampling->summary.low,
-      .ci95_high_s = sampling->summary.high,
-      .samples = sampling->samples,
-      .sample_count = sampling->count,
-  };
-}
-
-static double half_width(const struct summary *summary) {
-  return (summary->high - summary->low) / 2;
-}
-
-// t = a + b L, at the model's number of layers. The interval combines each depth's own interval,
-// propagated through the line, and with three depths the line's own error.
-static struct summary time_extrapolated(const struct depth *depths, struct measurement *out) {
-  double x[MAX_DEPTHS], t[MAX_DEPTHS], squares = 0;
-  for (size_t i = 0; i < out->slice_count; i++) {
-    x[i] = out->slices[i].layers;
-    t[i] = out->slices[i].step_seconds;
-  }
-  const struct fitted_line line = fit_line(x, t, out->slice_count);
-  const double whole = out->model.layers, step_s = line_at(&line, whole);
-  for (size_t i = 0; i < out->slice_count; i++)
-    squares += pow(line_weight(&line, whole, x[i]) * half_width(&depths[i].sampling.summary), 2);
-  out->slice_error_s = line_error_at(&line, whole);
-  if (!isnan(out->slice_error_s))
-    squares += pow(line_errors * out->slice_error_s, 2);
-  const double half = fmin(sqrt(squares), 0.999 * step_s);
-  out->layer_seconds = line.b;
-  out->read_bandwidth_share = (double)out->bytes_per_step / step_s / out->read_bandwidth;
-  out->share_p5 = out->share_p95 = out->share_ci95_low = out->share_ci95_high = NAN;
-  return (struct summary){step_s, step_s - half, step_s + half, step_s - half, step_s + half};
-}
-
-static struct summary time_slices(const struct protocol *protocol, const struct trial *trial,
-                                  const struct depth *depths, struct measurement *out) {
+static void tell_slices(const struct protocol *protocol, const struct trial *trial,
+                        const struct depth *depths, struct measurement *out) {
   const size_t count = trial->layer_count;
   struct measurement_slice *slices = arena_array(protocol->arena, count, sizeof *slices);
   for (size_t i = 0; i < count; i++)
-    slices[i] = slice_of(&depths[i], trial->layers[i]);
+    slices[i] = (struct measurement_slice){.layers = trial->layers[i],
+                                           .samples = depths[i].sampling.samples,
+                                           .sample_count = depths[i].sampling.count};
   out->slices = slices;
   out->slice_count = count;
-  return time_extrapolated(depths, out);
-}
-
-// A share's ranks add exchanges to its own time: two per layer, and one for the tokens.
-static double exchanges_s(const struct measurement *out) {
-  const bool is_told = out->shard.of > 1 && !isnan(out->shard.all_reduce_s);
-  return is_told ? (2 * out->model.layers + 1) * out->shard.all_reduce_s : 0;
-}
-
-static void tell_speed(const struct summary *steps, struct measurement *out) {
-  const double shift_s = exchanges_s(out);
-  if (out->shard.of > 1)
-    out->shard.step_seconds = steps->median;
-  out->step_seconds = steps->median + shift_s;
-  out->p5_s = steps->p5 + shift_s;
-  out->p95_s = steps->p95 + shift_s;
-  out->tokens_per_s = out->batch / out->step_seconds;
-  out->ci95_low = out->batch / (steps->high + shift_s);
-  out->ci95_high = out->batch / (steps->low + shift_s);
+  out->share_p5 = out->share_p95 = out->share_ci95_low = out->share_ci95_high = NAN;
 }
 
 static const char *tell_meter(const struct protocol *protocol, const struct meter *meter) {
@@ -171,16 +111,14 @@ static void tell_energy(const struct protocol *protocol, const struct depth *dep
   out->readings = (struct measurement_readings){protocol->idle_readings, use->readings};
   out->load_power_w = use->power_w;
   out->sampled_power_w = use->sampled_power_w;
-  out->window_tokens_per_s =
-      out->tokens_per_s * depth->sampling.summary.median / depth->load.step_s;
+  out->window_tokens_per_s = out->tokens_per_s * depth->sampling.summary.mean / depth->load.step_s;
   out->joules_per_token = ranks_of(out) * use->power_w / out->window_tokens_per_s;
   out->energy_j = use->joules;
   out->energy_window_s = use->seconds;
   out->power_slope_w_per_s = use->slope_w_per_s;
   out->flags.sampling_inconsistent = use->inconsistent;
   out->flags.thermal_unsettled = use->unsettled;
-  out->flags.window_differs =
-      fabs(out->window_tokens_per_s / out->tokens_per_s - 1) > MAX_WINDOW_DIFFERENCE;
+  out->flags.window_differs = measurement_window_differs(out);
   tell_beside(protocol, &depth->load, out);
 }
 
@@ -224,7 +162,6 @@ static void tell_flags(const struct protocol *protocol, const struct trial *tria
     const struct sampling *sampling = &depth->sampling;
     out->flags.noisy = out->flags.noisy ||
                        is_noisy(sampling->samples, sampling->count, noisy_share, sampling->sorted);
-    out->flags.unconverged = out->flags.unconverged || !sampling->settled;
     out->flags.drift = out->flags.drift || drifts(depth, protocol->arena);
     out->flags.cache_resident =
         out->flags.cache_resident ||
@@ -292,9 +229,14 @@ static void tell(const struct protocol *protocol, const struct trial *trial,
   tell_experts(trial, last, out);
   out->read_bandwidth = last->calibration.bytes_per_s;
   out->read_bandwidth_after = last->bandwidth_after;
-  const struct summary steps =
-      count == 1 ? time_whole(last, out) : time_slices(protocol, trial, depths, out);
-  tell_speed(&steps, out);
+  if (count == 1)
+    tell_whole(last, out);
+  else
+    tell_slices(protocol, trial, depths, out);
+  timing_tell(out, protocol->arena);
+  if (count > 1)
+    out->read_bandwidth_share =
+        (double)out->bytes_per_step / out->step_seconds / out->read_bandwidth;
   out->tensor_parallel = tell_ranks(protocol, trial, last);
   tell_energy(protocol, last, out);
   tell_flags(protocol, trial, depths, out);

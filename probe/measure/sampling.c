@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "kernels/decode.h"
+#include "model/records/timing.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,7 +15,9 @@ static const double warm_chunk_s = 0.05;
 static const double warm_limit_s = 3;
 static const double glance_s = 0.3;
 static const double warm_share = 0.01; // three chunks this close together count as settled
-enum { MIN_SAMPLES = 10 };
+// Fewer, or fewer that are as good as independent, cannot tell how much neighbors are correlated:
+// the rule would end by chance, with an interval too narrow.
+enum { MIN_SAMPLES = 30, MIN_INDEPENDENT = 20, MIN_GLANCES = 10 };
 
 // Seconds per step, over `steps` steps.
 static enum decode_status time_steps(const struct sampling *sampling, int steps, double *seconds) {
@@ -57,11 +60,11 @@ static void report(const struct sampling *sampling) {
   const struct summary *summary = &sampling->summary;
   if (!protocol->progress)
     return;
-  const double width = (summary->high - summary->low) / 2 / summary->median;
+  const double width = (summary->mean_high - summary->mean_low) / 2 / summary->mean;
   const char *format = width < 0.995 ? " +-%.2g %%" : " +-%.0f %%";
   const char *interval = isinf(width) ? "" : arena_printf(protocol->arena, format, 100 * width);
   protocol->progress(arena_printf(protocol->arena, "%s: %.4g token/s%s, %zu sample%s",
-                                  sampling->label, sampling->batch / summary->median, interval,
+                                  sampling->label, sampling->batch / summary->mean, interval,
                                   sampling->count, sampling->count == 1 ? "" : "s"));
 }
 
@@ -115,6 +118,11 @@ static bool is_time_to_look(size_t count, size_t *next) {
   return true;
 }
 
+static bool is_enough(const struct sampling *sampling) {
+  return is_settled(&sampling->summary, TIMING_SETTLED) && sampling->count >= MIN_SAMPLES &&
+         sampling->summary.independent >= MIN_INDEPENDENT;
+}
+
 enum decode_status sampling_run(struct sampling *sampling) {
   const struct protocol *protocol = sampling->protocol;
   const double end = clock_now(protocol->clock) + protocol->time_s;
@@ -123,13 +131,12 @@ enum decode_status sampling_run(struct sampling *sampling) {
   enum decode_status status = calibration_read(sampling->calibration, &read_s);
   while (status == DECODE_OK && !*protocol->stop) {
     status = take(sampling, &read_s);
-    const bool over = clock_now(protocol->clock) >= end && sampling->count >= MIN_MEDIAN_SAMPLES;
+    const bool over = clock_now(protocol->clock) >= end && sampling->count >= MIN_INTERVAL_SAMPLES;
     if (status != DECODE_OK || (!is_time_to_look(sampling->count, &next) && !over))
       continue;
     sampling->summary = summarise(sampling->samples, sampling->count, sampling->sorted);
-    sampling->settled = is_settled(&sampling->summary, PROTOCOL_SETTLED);
     report(sampling);
-    if (over || (sampling->settled && sampling->count >= MIN_SAMPLES))
+    if (over || is_enough(sampling))
       break;
   }
   return status;
@@ -141,7 +148,7 @@ enum decode_status sampling_glance(struct sampling *sampling) {
   enum decode_status status = DECODE_OK;
   double step_s;
   while (status == DECODE_OK && !*protocol->stop &&
-         (sampling->count < MIN_SAMPLES || clock_now(protocol->clock) < end)) {
+         (sampling->count < MIN_GLANCES || clock_now(protocol->clock) < end)) {
     status = time_steps(sampling, sampling->steps, &step_s);
     if (status == DECODE_OK)
       keep(sampling, step_s, NAN);

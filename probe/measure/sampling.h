@@ -26,15 +26,15 @@ struct sampling {
   size_t count;
   struct decode_touched touched; // experts, in all samples; for a model with experts
   struct summary summary;        // of the samples
-  bool settled;
 };
 
 // Runs until the speed has settled, at most 3 s, and sets `step_s` and `steps`. The caller has
 // set everything down to `cost`.
 enum decode_status sampling_warm_up(struct sampling *sampling);
 
-// Samples until the median has settled, protocol->time_s is up, or *stop. A sample's share is based
-// on the bytes that its own steps read, which depend on the experts touched if the model has any.
+// Samples until their mean has settled (TIMING_SETTLED), protocol->time_s is up, or *stop. A
+// sample's share is based on the bytes that its own steps read, which depend on the experts touched
+// if the model has any.
 enum decode_status sampling_run(struct sampling *sampling);
 
 // Samples for a third of a second, without reads beside them: `shares` are unknown. After

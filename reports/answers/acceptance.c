@@ -1,8 +1,8 @@
 #include "reports/answers/acceptance.h"
 
 #include "base/source.h"
+#include "base/student.h"
 #include "base/texts.h"
-#include "model/chance/student.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/delivery/acceptance.h"

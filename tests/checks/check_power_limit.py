@@ -152,6 +152,7 @@ def at_limits(machine):
             result['tokens_per_s'] *= share
             result['window_tokens_per_s'] *= share
             result['step_seconds'] /= share
+            result['samples'] = [seconds / share for seconds in result['samples']]
             result['ci95_low'], result['ci95_high'] = result['ci95_low'] * share, result['ci95_high'] * share
         save(folder / f'at-{watts}.json', record)
     return folder

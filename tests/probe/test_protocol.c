@@ -21,7 +21,7 @@ static void test_steady(void **state) {
   expect_near(result.layer_seconds, 0.010 / 8, 1e-9, "layer");
   expect_near(result.read_bandwidth, 1e12, 1e-9, "the best read kernel");
   expect_near(result.read_bandwidth_share, 0.8, 1e-6, "share");
-  assert_int_equal(result.sample_count, 10);
+  assert_in_range(result.sample_count, 30, 35);
   assert_int_equal(result.bytes_per_step, 8000001000);
   assert_int_equal(result.grade, GRADE_MEASURED);
   assert_true(result.whole_model);
@@ -222,10 +222,8 @@ static void test_share_of_unsteady_memory(void **state) {
   const struct measurement result = scene_measured(&scene);
   assert_true(result.flags.drift && !result.flags.bandwidth_void);
   expect_near(result.read_bandwidth_share, 0.8, 0.03, "the median of the pairs");
-  assert_true(result.share_ci95_low < result.share_ci95_high);
-  assert_true(result.share_ci95_low <= 0.8 && 0.8 <= result.share_ci95_high);
-  assert_true(result.share_p5 <= result.share_ci95_low &&
-              result.share_ci95_high <= result.share_p95);
+  assert_true(result.share_p5 <= 0.8 && 0.8 <= result.share_p95);
+  assert_true(isnan(result.share_ci95_low)); // few pairs are as good as independent
   assert_string_equal(result_remarks(&result, &scene.fixture.arena), "unsteady");
   assert_int_equal(scene.fixture.diagnostics.count, 0);
   scene_end(&scene);

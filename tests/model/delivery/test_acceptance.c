@@ -8,8 +8,8 @@
 #include "tests/support/depth.h"
 #include "tests/support/fixture.h"
 
+#include "base/student.h"
 #include "model/chance/distribution.h"
-#include "model/chance/student.h"
 #include "model/delivery/acceptance_plan.h"
 #include "model/delivery/fleet_spread.h"
 #include "model/evidence/catalog.h"

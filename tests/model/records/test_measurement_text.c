@@ -79,7 +79,7 @@ static const struct {
     {"context", "-512", "results[0].context: expected a number of at least 1, found -512"},
     {"tokens_per_s", "-40.0", "results[0].tokens_per_s: expected a number of at least 0"},
     {"tokens_per_s", "null", "results[0].tokens_per_s: expected a number, found null"},
-    {"tokens_per_s", "80.0", "tokens_per_s is not batch / step_seconds"},
+    {"tokens_per_s", "80.0", "tokens_per_s is not batch / the mean step"},
     {"step_seconds", "0", "must be above 0"},
     {"ci95_low", "41.0", "tokens_per_s lies outside its own interval"},
     {"load_power_w", "-3", "results[0].load_power_w: expected a number of at least 0"},

@@ -1,4 +1,4 @@
-#include "model/chance/student.h"
+#include "base/student.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>

@@ -1,7 +1,7 @@
 // student: the functions of Student's t and its relatives that a verdict on the mean of a sample
 // needs. Degrees of freedom need not be whole.
-#ifndef PERTOKEN_MODEL_CHANCE_STUDENT_H
-#define PERTOKEN_MODEL_CHANCE_STUDENT_H
+#ifndef PERTOKEN_BASE_STUDENT_H
+#define PERTOKEN_BASE_STUDENT_H
 
 // The value that t with `freedom` degrees of freedom is below with probability p, 0 < p < 1.
 // Infinite without a degree of freedom.
