@@ -7,6 +7,7 @@
 #include "model/chance/distribution.h"
 #include "model/chance/sobol.h"
 #include "model/cost/model.h"
+#include "model/scenario/option.h"
 #include "model/scenario/reading/range.h"
 #include "model/scenario/scenario.h"
 
