@@ -41,20 +41,26 @@ enum cell_kind {
 
 struct answer_cell {
   enum cell_kind kind;
+  enum emphasis emphasis;  // in addition to its row's
   const char *text;        // NULL: a number
   const char *shown;       // shown to people instead of the text; NULL: the text
   const char *brief;       // the same on a terminal, which then explains it; NULL: no other
   double value;            // in base units; NAN without text: nothing to show
   const struct unit *unit; // of the number; NULL: its row's or column's
-  const double *values;
-  const uint64_t *counts;
-  size_t value_count; // of either
-  struct texts list;
+  union {                  // by its kind
+    struct {
+      union {
+        const double *values;
+        const uint64_t *counts;
+      };
+      size_t value_count;
+    };
+    struct texts list;
+  };
   const char *grade, *source, *date; // of a figure; NULL where it has none
   const char *otherwise;             // shown to people instead of a number; NULL: "-"
-  enum emphasis emphasis;            // in addition to its row's
-  bool starred;                      // a mark that a note explains
-  int digits; // significant digits, if its column or row shows too few; 0: their decimals
+  int digits;   // significant digits, if its column or row shows too few; 0: their decimals
+  bool starred; // a mark that a note explains
   // The cell's live formula on the sheet Decisions, or NULL: a result computed once. References are
   // in brackets: [h200.tco] an option's item or input, [@2,1] row 2 and column 1 of this table
   // (both from 0), [=5 %] a literal in the column's unit, which gets a named cell on Inputs. It

@@ -5,137 +5,243 @@
 #include "model/scenario/scenario.h"
 #include "reports/faces/answer.h"
 #include "reports/faces/faces.h"
-#include "reports/print/json_out.h"
+#include "reports/faces/parts.h"
+#include "reports/print/json_stream.h"
 
-#include <jansson.h>
-#include <math.h>
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+// A value of the document: an object, a list, or what a cell says. Cells are not copied: a document
+// can be large.
+struct part {
+  const char *key; // in its object; NULL in a list
+  struct part *next;
+  enum part_kind { PART_OBJECT, PART_LIST, PART_CELL } kind;
+  unsigned number; // of a list's element found last, if they are found by number
+  union {
+    struct {
+      struct part *first, *last;
+      struct part *found; // last: often it or the next one is sought next
+    };
+    struct {
+      const struct answer_cell *cell;
+      const struct unit *unit;
+      bool sourced; // with its unit, source, date and grade
+    };
+  };
+};
 
 // What the placeholders of a place stand for.
 struct place_names {
   const char *row, *column;
   size_t number; // of the row among those shown
-  size_t *found; // where in a list the last object was found
   struct arena *arena;
 };
 
-static json_t *number_json(double value, const struct unit *unit) {
-  return json_out_number(machine_number(value, unit));
+static struct part *append(struct part *to, const char *key, enum part_kind kind,
+                           struct arena *arena) {
+  struct part *part = arena_alloc(arena, sizeof *part);
+  part->key = key;
+  part->kind = kind;
+  if (to->last)
+    to->last->next = part;
+  else
+    to->first = part;
+  return to->last = part;
 }
 
-static json_t *series_json(const struct answer_cell *cell, const struct unit *unit) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < cell->value_count; i++)
-    json_array_append_new(list, number_json(cell->values[i], unit));
-  return list;
+static struct part *append_cell(struct part *to, const char *key, const struct answer_cell *cell,
+                                const struct unit *unit, struct arena *arena) {
+  struct part *part = append(to, key, PART_CELL, arena);
+  part->cell = cell;
+  part->unit = unit;
+  return part;
 }
 
-static json_t *counts_json(const struct answer_cell *cell) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < cell->value_count; i++)
-    json_array_append_new(list, json_integer((json_int_t)cell->counts[i]));
-  return list;
+// A value that is in no table.
+static void add(struct part *to, const char *key, struct answer_cell value, struct arena *arena) {
+  struct answer_cell *cell = arena_alloc(arena, sizeof *cell);
+  *cell = value;
+  append_cell(to, key, cell, NULL, arena);
 }
 
-static json_t *cell_json(const struct answer_cell *cell, const struct unit *unit) {
+static void add_text(struct part *to, const char *key, const char *text, struct arena *arena) {
+  add(to, key, cell_words(text ? text : ""), arena);
+}
+
+// ---- printing
+
+static void print_number(struct json_stream *out, double value, const struct unit *unit) {
+  json_stream_number(out, machine_number(value, unit));
+}
+
+static void print_several(struct json_stream *out, const struct answer_cell *cell,
+                          const struct unit *unit) {
+  const size_t count = cell->kind == CELL_LIST ? cell->list.count : cell->value_count;
+  json_stream_open(out, '[');
+  for (size_t i = 0; i < count; i++)
+    if (cell->kind == CELL_LIST)
+      json_stream_text(out, cell->list.list[i]);
+    else if (cell->kind == CELL_COUNTS)
+      json_stream_integer(out, cell->counts[i]);
+    else
+      print_number(out, cell->values[i], unit);
+  json_stream_close(out, ']');
+}
+
+static void print_cell(struct json_stream *out, const struct answer_cell *cell,
+                       const struct unit *unit) {
   if (cell->kind == CELL_FLAG)
-    return json_boolean(cell->value != 0);
-  if (cell->kind == CELL_COUNT)
-    return json_integer((json_int_t)cell->counts[0]);
-  if (cell->kind == CELL_COUNTS)
-    return counts_json(cell);
-  if (cell->kind == CELL_LIST)
-    return json_out_texts(cell->list.list, cell->list.count);
-  if (cell->kind == CELL_SERIES)
-    return series_json(cell, unit);
-  return cell->text && cell->kind != CELL_PUBLISHED ? json_out_text(cell->text)
-                                                    : number_json(cell->value, unit);
+    json_stream_flag(out, cell->value != 0);
+  else if (cell->kind == CELL_COUNT)
+    json_stream_integer(out, cell->counts[0]);
+  else if (cell->kind == CELL_COUNTS || cell->kind == CELL_LIST || cell->kind == CELL_SERIES)
+    print_several(out, cell, unit);
+  else if (cell->text && cell->kind != CELL_PUBLISHED)
+    json_stream_text(out, cell->text);
+  else
+    print_number(out, cell->value, unit);
 }
 
-static json_t *sourced_json(const struct answer_cell *cell, const struct unit *unit) {
-  json_t *object = json_object();
-  json_object_set_new(object, "value", cell_json(cell, unit));
-  json_object_set_new(object, "unit", json_out_text(unit ? unit->text : ""));
-  json_object_set_new(object, "source", json_out_text(cell->source ? cell->source : ""));
-  json_object_set_new(object, "date", json_out_text(cell->date ? cell->date : ""));
-  json_object_set_new(object, "grade", json_out_text(cell->grade ? cell->grade : ""));
-  return object;
+static void print_sourced(struct json_stream *out, const struct answer_cell *cell,
+                          const struct unit *unit) {
+  const char *const texts[][2] = {{"unit", unit ? unit->text : NULL},
+                                  {"source", cell->source},
+                                  {"date", cell->date},
+                                  {"grade", cell->grade}};
+  json_stream_open(out, '{');
+  json_stream_key(out, "value");
+  print_cell(out, cell, unit);
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    json_stream_key(out, texts[i][0]);
+    json_stream_text(out, texts[i][1] ? texts[i][1] : "");
+  }
+  json_stream_close(out, '}');
+}
+
+static void print_part(struct json_stream *out, const struct part *part) {
+  const bool is_list = part->kind == PART_LIST;
+  if (part->kind == PART_CELL) {
+    (part->sourced ? print_sourced : print_cell)(out, part->cell, part->unit);
+    return;
+  }
+  json_stream_open(out, is_list ? '[' : '{');
+  for (const struct part *child = part->first; child; child = child->next) {
+    if (!is_list)
+      json_stream_key(out, child->key);
+    print_part(out, child);
+  }
+  json_stream_close(out, is_list ? ']' : '}');
 }
 
 // ---- places
 
+// A part of a place.
+struct word {
+  const char *text;
+  size_t length;
+};
+
 // Where a value goes.
 struct spot {
-  json_t *object;
-  const char *key;
+  struct part *object;
+  struct word key;
   bool is_list; // the key's value is a list, to which the value is appended
 };
 
-static const char *named(const struct place_names *names, const char *text, size_t length) {
-  if (length == 2 && !strncmp(text, "%r", 2))
-    return names->row;
-  const bool column = length == 2 && (!strncmp(text, "%c", 2) || !strncmp(text, "%k", 2));
-  return column ? names->column : arena_copy_n(names->arena, text, length);
+static struct word named(const struct place_names *names, const char *text, size_t length) {
+  const bool is_name = length == 2 && *text == '%';
+  const char *name = !is_name                           ? NULL
+                     : text[1] == 'r'                   ? names->row
+                     : text[1] == 'c' || text[1] == 'k' ? names->column
+                                                        : NULL;
+  return name ? (struct word){name, strlen(name)} : (struct word){text, length};
 }
 
-static json_t *member(json_t *object, const char *key, bool is_list) {
-  json_t *there = json_object_get(object, key);
-  if (!there) {
-    there = is_list ? json_array() : json_object();
-    json_object_set_new(object, key, there);
+static bool is_word(const char *text, struct word word) {
+  return !strncmp(text, word.text, word.length) && !text[word.length];
+}
+
+// The texts of places and names last as long as the answer, but need not end with the word.
+static const char *kept(struct word word, struct arena *arena) {
+  return word.text[word.length] ? arena_copy_n(arena, word.text, word.length) : word.text;
+}
+
+static struct part *next_around(const struct part *in, const struct part *part) {
+  return part->next ? part->next : in->first;
+}
+
+static struct part *find(struct part *in, struct word key) {
+  struct part *start = in->found ? in->found : in->first, *part = start;
+  do {
+    if (part && is_word(part->key, key))
+      return in->found = part;
+    part = part ? next_around(in, part) : NULL;
+  } while (part != start);
+  return NULL;
+}
+
+static struct part *member(struct part *object, struct word key, bool is_list,
+                           struct arena *arena) {
+  struct part *there = find(object, key);
+  assert(!there || there->kind != PART_CELL);
+  return there ? there : append(object, kept(key, arena), is_list ? PART_LIST : PART_OBJECT, arena);
+}
+
+// The object of a list whose field has that value, or a new one at its end.
+static struct part *element_with(struct part *list, struct word field, struct word value,
+                                 struct arena *arena) {
+  struct part *start = list->found ? list->found : list->first, *part = start;
+  while (part) {
+    const struct part *has = find(part, field);
+    const char *text = has && has->kind == PART_CELL ? has->cell->text : NULL;
+    if (text && is_word(text, value))
+      return list->found = part;
+    part = next_around(list, part);
+    if (part == start)
+      break;
   }
-  return there;
+  part = append(list, NULL, PART_OBJECT, arena);
+  add_text(part, kept(field, arena), kept(value, arena), arena);
+  return list->found = part;
 }
 
-// The object of a list whose field has that value, or a new one at its end. Usually it is the one
-// found last, or the next.
-static json_t *element_with(json_t *list, const char *field, const char *value, size_t *found) {
-  const size_t count = json_array_size(list);
-  for (size_t i = 0; i < count; i++) {
-    const size_t at = (*found + i) % count;
-    json_t *there = json_array_get(list, at);
-    const char *text = json_string_value(json_object_get(there, field));
-    if (text && !strcmp(text, value)) {
-      *found = at;
-      return there;
-    }
+static struct part *element_at(struct part *list, size_t number, struct arena *arena) {
+  if (list->number > number)
+    list->found = NULL;
+  while (!list->found || list->number < number) {
+    struct part *next = list->found ? list->found->next : list->first;
+    list->number = list->found ? list->number + 1 : 0;
+    list->found = next ? next : append(list, NULL, PART_OBJECT, arena);
   }
-  json_array_append_new(list, json_object());
-  json_t *there = json_array_get(list, count);
-  *found = count;
-  json_object_set_new(there, field, json_out_text(value));
-  return there;
-}
-
-static json_t *element_at(json_t *list, size_t number) {
-  while (json_array_size(list) <= number)
-    json_array_append_new(list, json_object());
-  return json_array_get(list, number);
+  return list->found;
 }
 
 // The element of a list that "[id=%c]" or "[#]" means.
-static json_t *element(json_t *list, const char *place, const struct place_names *names) {
+static struct part *element(struct part *list, const char *place, const struct place_names *names) {
   const char *inside = place + 1, *equals = strchr(inside, '='), *close = strchr(inside, ']');
   if (*inside == '#')
-    return element_at(list, names->number);
-  return element_with(list, arena_copy_n(names->arena, inside, (size_t)(equals - inside)),
-                      named(names, equals + 1, (size_t)(close - equals - 1)), names->found);
+    return element_at(list, names->number, names->arena);
+  return element_with(list, (struct word){inside, (size_t)(equals - inside)},
+                      named(names, equals + 1, (size_t)(close - equals - 1)), names->arena);
 }
 
-static struct spot find_spot(json_t *at, const char *place, const struct place_names *names) {
+static struct spot find_spot(struct part *at, const char *place, const struct place_names *names) {
   const char *column = names->column ? strstr(place, ".%c") : NULL;
-  if (column) // its key may be a place itself
+  if (column && strpbrk(names->column, ".[")) // its key is a place itself
     place = arena_printf(names->arena, "%.*s.%s%s", (int)(column - place), place, names->column,
                          column + 3);
   for (;;) {
     const size_t length = strcspn(place, ".[");
-    const char *key = named(names, place, length);
+    const struct word key = named(names, place, length);
     place += length;
     if (!*place || !strcmp(place, "[#]"))
       return (struct spot){at, key, *place == '['};
     const bool is_list = *place == '[';
-    at = member(at, key, is_list);
+    at = member(at, key, is_list, names->arena);
     if (is_list) {
       at = element(at, place, names);
       place = strchr(place, ']') + 1;
@@ -144,17 +250,26 @@ static struct spot find_spot(json_t *at, const char *place, const struct place_n
   }
 }
 
-static void put(json_t *at, const char *place, const struct place_names *names, json_t *value) {
+// A key is given a value once: it is not sought.
+static struct part *put(struct part *at, const char *place, const struct place_names *names,
+                        const struct answer_cell *cell, const struct unit *unit) {
   const struct spot spot = find_spot(at, place, names);
   if (spot.is_list)
-    json_array_append_new(member(spot.object, spot.key, true), value);
-  else
-    json_object_set_new(spot.object, spot.key, value);
+    return append_cell(member(spot.object, spot.key, true, names->arena), NULL, cell, unit,
+                       names->arena);
+  return append_cell(spot.object, kept(spot.key, names->arena), cell, unit, names->arena);
+}
+
+static void put_text(struct part *at, const char *place, const struct place_names *names,
+                     const char *text) {
+  struct answer_cell *cell = arena_alloc(names->arena, sizeof *cell);
+  *cell = cell_words(text);
+  put(at, place, names, cell, NULL);
 }
 
 // The containers of all values of a place, created even if they stay empty: {} of "saving.%c", []
 // of "options[id=%c].grade".
-static void enclose(json_t *at, const char *place, struct arena *arena) {
+static void enclose(struct part *at, const char *place, struct arena *arena) {
   size_t length = strcspn(place, "%#");
   if (!place[length])
     return;
@@ -162,71 +277,72 @@ static void enclose(json_t *at, const char *place, struct arena *arena) {
     length--;
   if (!length)
     return;
-  size_t found = 0;
-  const struct place_names names = {.found = &found, .arena = arena};
+  const struct place_names names = {.arena = arena};
   const struct spot spot = find_spot(at, arena_copy_n(arena, place, length), &names);
-  member(spot.object, spot.key, place[length] == '[');
+  member(spot.object, spot.key, place[length] == '[', arena);
 }
 
 // ---- tables
 
-// The shared units of a table's numbers, at their place; `usual`: the table has no place of its
-// own.
-static void put_units(json_t *at, const struct answer_table *table, const char *place, bool usual,
-                      struct arena *arena) {
+// The shared units of a table's numbers, at their place, unless another table has put them there;
+// `usual`: the table has no place of its own.
+static void put_units(struct part *at, const struct answer_table *table, const char *place,
+                      bool usual, struct arena *arena) {
   const bool of_rows = strstr(place, "%r") != NULL;
-  size_t found = 0;
   enclose(at, place, arena);
   for (size_t i = 0; i < (of_rows ? table->row_count : table->column_count); i++) {
     const struct unit *unit = of_rows ? table->rows[i].unit : table->columns[i].unit;
     const char *key = of_rows ? table->rows[i].key : table->columns[i].key;
-    const struct place_names names = {key, key, 0, &found, arena};
-    if (unit && (!of_rows || (row_shown(table, i, FACE_JSON) && !table->rows[i].json)))
-      put(at, place, &names, json_out_text(usual ? unit_name(unit) : unit->text));
+    const struct place_names names = {key, key, 0, arena};
+    if (!unit || (of_rows && (!row_shown(table, i, FACE_JSON) || table->rows[i].json)))
+      continue;
+    const struct spot spot = find_spot(at, place, &names);
+    if (!find(spot.object, spot.key))
+      put_text(at, place, &names, usual ? unit_name(unit) : unit->text);
   }
 }
 
-static void put_cell(json_t *at, const struct answer_table *table, size_t r, size_t c,
+static void put_cell(struct part *at, const struct answer_table *table, size_t r, size_t c,
                      const char *place, const struct place_names *names) {
   const struct answer_cell *cell = cell_at(table, r, c);
   const struct answer_row *row = table->rows ? &table->rows[r] : NULL;
-  const struct unit *unit = unit_at(table, r, c);
   place = row && row->json ? row->json : table->columns[c].json ? table->columns[c].json : place;
   if (cell->kind == CELL_EMPTY)
     find_spot(at, place, names);
   if (cell->kind == CELL_ABSENT || cell->kind == CELL_EMPTY || cell->kind == CELL_BAR ||
       cell->kind == CELL_HISTOGRAM)
     return;
-  put(at, place, names, row && row->sourced ? sourced_json(cell, unit) : cell_json(cell, unit));
+  put(at, place, names, cell, unit_at(table, r, c))->sourced = row && row->sourced;
   if (table->json || !cell->unit || !cell_has_number(cell))
     return;
   const struct place_names beside = {names->row,
                                      arena_printf(names->arena, "%s_unit", names->column),
-                                     names->number, names->found, names->arena};
-  put(at, place, &beside, json_out_text(unit_name(cell->unit)));
+                                     names->number, names->arena};
+  put_text(at, place, &beside, unit_name(cell->unit));
 }
 
-// A tree of steps: each is an object of its cells, with its children in a list.
-static void put_tree(json_t *at, const struct answer_table *table, struct arena *arena) {
-  json_t **above = arena_array(arena, table->row_count + 1, sizeof(json_t *));
-  size_t found = 0;
-  const struct place_names names = {.found = &found, .arena = arena};
+// A tree of steps: each is an object of its cells, with its children in a list, which may have a
+// column of its own.
+static void put_tree(struct part *at, const struct answer_table *table, struct arena *arena) {
+  const struct word branches = {table->branches, strlen(table->branches)};
+  struct part **above = arena_array(arena, table->row_count + 1, sizeof *above);
   for (size_t r = 0; r < table->row_count; r++) {
     const int depth = table->rows[r].depth;
-    json_t *step = json_object();
+    struct part *step =
+        depth ? append(member(above[depth - 1], branches, true, arena), NULL, PART_OBJECT, arena)
+              : append(at, table->json, PART_OBJECT, arena);
     for (size_t c = 0; c < table->column_count; c++)
-      if (column_shown(table, c, FACE_JSON) && cell_at(table, r, c)->kind != CELL_ABSENT)
-        json_object_set_new(step, table->columns[c].key,
-                            cell_json(cell_at(table, r, c), unit_at(table, r, c)));
-    if (depth)
-      json_array_append_new(member(above[depth - 1], table->branches, true), step);
-    else
-      put(at, table->json, &names, step);
+      if (!column_shown(table, c, FACE_JSON) || cell_at(table, r, c)->kind == CELL_ABSENT)
+        continue;
+      else if (is_word(table->columns[c].key, branches))
+        append(step, table->branches, PART_LIST, arena);
+      else
+        append_cell(step, table->columns[c].key, cell_at(table, r, c), unit_at(table, r, c), arena);
     above[depth] = step;
   }
 }
 
-static void put_table(json_t *at, const struct answer_table *table, struct arena *arena) {
+static void put_table(struct part *at, const struct answer_table *table, struct arena *arena) {
   const char *place =
       table->json ? table->json : arena_printf(arena, "tables.%s.rows[#].%%c", table->key);
   const char *units =
@@ -234,7 +350,7 @@ static void put_table(json_t *at, const struct answer_table *table, struct arena
   // A place without the row's name would be the same for all rows: then the first cell is a cell
   // like any other.
   const size_t first = strstr(place, "%r") ? 1 : 0;
-  size_t shown = 0, found = 0;
+  size_t shown = 0;
   if (units)
     put_units(at, table, units, !table->json, arena);
   enclose(at, place, arena);
@@ -248,7 +364,7 @@ static void put_table(json_t *at, const struct answer_table *table, struct arena
         continue;
       const struct place_names names = {
           table->rows && table->rows[r].key ? table->rows[r].key : cell_at(table, r, 0)->text,
-          table->columns[c].key, shown, &found, arena};
+          table->columns[c].key, shown, arena};
       put_cell(at, table, r, c, place, &names);
     }
     shown++;
@@ -257,82 +373,76 @@ static void put_table(json_t *at, const struct answer_table *table, struct arena
 
 // ---- the document
 
-static void put_answer(json_t *object, const struct answer *answer, struct arena *arena) {
-  json_object_set_new(object, "answer", json_out_text(answer->sentence));
-  json_object_set_new(object, "no", json_boolean(answer->no));
-  json_object_set_new(object, "warnings",
-                      json_out_texts(answer->warnings.list, answer->warnings.count));
-  json_object_set_new(object, "reasons",
-                      json_out_texts(answer->reasons.list, answer->reasons.count));
-  json_t *notes = answer->note_count ? member(object, "notes", true) : NULL;
+static void put_answer(struct part *object, const struct answer *answer, struct arena *arena) {
+  add_text(object, "answer", answer->sentence, arena);
+  add(object, "no", cell_flag(answer->no), arena);
+  add(object, "warnings", cell_list(answer->warnings), arena);
+  add(object, "reasons", cell_list(answer->reasons), arena);
+  struct part *notes = answer->note_count ? append(object, "notes", PART_LIST, arena) : NULL;
   for (size_t i = 0; i < answer->note_count; i++)
-    json_array_append_new(notes, json_out_text(arena_printf(arena, "%s%s", answer->notes[i].label,
-                                                            answer->notes[i].text)));
+    add_text(notes, NULL,
+             arena_printf(arena, "%s%s", answer->notes[i].label, answer->notes[i].text), arena);
   for (size_t t = 0; t < answer->table_count; t++)
     if (table_shown(&answer->tables[t], FACE_JSON))
       (answer->tables[t].branches ? put_tree : put_table)(object, &answer->tables[t], arena);
 }
 
-static json_t *listed_json(const struct answer *answer, struct arena *arena) {
-  json_t *object = json_object();
-  json_object_set_new(object, "kind", json_out_text(answer->kind));
-  json_object_set_new(object, "name", json_out_text(answer->name));
-  json_object_set_new(object, "title", json_out_text(answer->title ? answer->title : ""));
+static void put_listed(struct part *list, const struct answer *answer, struct arena *arena) {
+  struct part *object = append(list, NULL, PART_OBJECT, arena);
+  add_text(object, "kind", answer->kind, arena);
+  add_text(object, "name", answer->name, arena);
+  add_text(object, "title", answer->title, arena);
   put_answer(object, answer, arena);
-  member(object, "tables", false);
-  return object;
+  member(object, (struct word){"tables", strlen("tables")}, false, arena);
 }
 
-// The labels of options that are not called by their ids.
-static json_t *labels_json(const struct scenario *scenario) {
-  json_t *labels = json_object();
+// The labels of options that are not called by their ids; omitted if there are none.
+static void put_labels(struct part *head, const struct scenario *scenario, struct arena *arena) {
+  struct part *labels = NULL;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
-    if (strcmp(option->id, option->label) != 0)
-      json_object_set_new(labels, option->id, json_out_text(option->label));
+    if (!strcmp(option->id, option->label))
+      continue;
+    labels = labels ? labels : append(head, "labels", PART_OBJECT, arena);
+    add_text(labels, option->id, option->label, arena);
   }
-  return labels;
 }
 
 // The same for cases.
-static json_t *case_labels_json(const struct scenario *scenario) {
-  json_t *labels = json_object();
-  for (size_t c = 0; c < scenario->case_count; c++)
-    if (strcmp(scenario->cases[c], scenario->case_labels[c]) != 0)
-      json_object_set_new(labels, scenario->cases[c], json_out_text(scenario->case_labels[c]));
-  return labels;
+static void put_case_labels(struct part *head, const struct scenario *scenario,
+                            struct arena *arena) {
+  struct part *labels = NULL;
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    if (!strcmp(scenario->cases[c], scenario->case_labels[c]))
+      continue;
+    labels = labels ? labels : append(head, "case_labels", PART_OBJECT, arena);
+    add_text(labels, scenario->cases[c], scenario->case_labels[c], arena);
+  }
 }
 
-// Omitted if it would be empty.
-static void put_labels(json_t *head, const char *key, json_t *labels) {
-  if (json_object_size(labels))
-    json_object_set(head, key, labels);
-  json_decref(labels);
-}
-
-static json_t *scenario_json(const struct scenario *scenario) {
-  json_t *head = json_object();
-  json_object_set_new(head, "title", json_out_text(scenario->title));
-  json_object_set_new(head, "case", json_out_text(scenario->cases[scenario->selected]));
-  json_object_set_new(head, "sha256", json_out_text(scenario->digest));
-  put_labels(head, "labels", labels_json(scenario));
-  put_labels(head, "case_labels", case_labels_json(scenario));
-  return head;
+static void put_scenario(struct part *root, const struct scenario *scenario, struct arena *arena) {
+  struct part *head = append(root, "scenario", PART_OBJECT, arena);
+  add_text(head, "title", scenario->title, arena);
+  add_text(head, "case", scenario->cases[scenario->selected], arena);
+  add_text(head, "sha256", scenario->digest, arena);
+  put_labels(head, scenario, arena);
+  put_case_labels(head, scenario, arena);
 }
 
 void json_print(const struct scenario *scenario, const struct answers *answers, FILE *out,
                 struct arena *arena) {
-  const int schema = answers->count ? answers->list[0].schema : 0;
-  json_t *root = json_object(), *list = json_array();
-  json_object_set_new(root, "schema", json_integer(schema ? schema : 1));
+  const int stated = answers->count ? answers->list[0].schema : 0;
+  const uint64_t schema = stated ? (uint64_t)stated : 1;
+  struct part root = {.kind = PART_OBJECT};
+  add(&root, "schema", cell_counts(&schema, 1), arena);
   if (scenario)
-    json_object_set_new(root, "scenario", scenario_json(scenario));
-  if (schema)
-    put_answer(root, &answers->list[0], arena);
-  for (size_t i = 0; i < answers->count && !schema; i++)
-    json_array_append_new(list, listed_json(&answers->list[i], arena));
-  if (!schema)
-    json_object_set(root, "answers", list);
-  json_decref(list);
-  json_out_print(root, out);
+    put_scenario(&root, scenario, arena);
+  if (stated)
+    put_answer(&root, &answers->list[0], arena);
+  struct part *list = stated ? NULL : append(&root, "answers", PART_LIST, arena);
+  for (size_t i = 0; i < answers->count && !stated; i++)
+    put_listed(list, &answers->list[i], arena);
+  struct json_stream stream = {.out = out};
+  print_part(&stream, &root);
+  putc('\n', out);
 }

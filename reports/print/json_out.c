@@ -64,10 +64,3 @@ char *json_out_text_of(json_t *value, size_t flags) {
     *to = 0;
   return all;
 }
-
-void json_out_print(json_t *value, FILE *out) {
-  char *text = json_out_text_of(value, JSON_INDENT(2));
-  fprintf(out, "%s\n", text ? text : "");
-  free(text);
-  json_decref(value);
-}

@@ -4,6 +4,7 @@
 #include "reports/print/csv_out.h"
 #include "reports/print/grid.h"
 #include "reports/print/json_out.h"
+#include "reports/print/json_stream.h"
 #include "reports/print/number.h"
 #include "reports/print/style.h"
 
@@ -324,21 +325,59 @@ static void test_csv_rows(void **state) {
   capture_check(&capture, "\"name\",\"value\"\n,0.1\n\"x\",0\n");
 }
 
+static const double json_numbers[] = {0.1, -0.0, 3, 1e15, 1e22, 1.5e-7, 1e-7, NAN, INFINITY};
+static const char *const json_texts[] = {"M\xc3\xbcnchen",
+                                         "a\xff"
+                                         "b",
+                                         "a \"word\" \\", "\b\f\n\r\t\x01\x1f\x7f", ""};
+
+enum {
+  JSON_NUMBERS = sizeof json_numbers / sizeof json_numbers[0],
+  JSON_TEXTS = sizeof json_texts / sizeof json_texts[0]
+};
+
+// What the library prints of the same values.
+static char *json_of_library(void) {
+  json_t *object = json_object(), *list = json_array();
+  for (size_t i = 0; i < JSON_TEXTS; i++)
+    json_array_append_new(list, json_out_text(json_texts[i]));
+  for (size_t i = 0; i < JSON_NUMBERS; i++)
+    json_array_append_new(list, json_out_number(json_numbers[i]));
+  json_array_append_new(list, json_pack("{}"));
+  json_array_append_new(list, json_pack("[]"));
+  json_array_append_new(list, json_pack("[i, b, b]", 12, 1, 0));
+  json_object_set_new(object, "a \"key\"", list);
+  char *text = json_out_text_of(object, JSON_INDENT(2));
+  json_decref(object);
+  return text;
+}
+
 static void test_json(void **state) {
   (void)state;
   struct capture capture;
   capture_open(&capture);
-  json_t *list = json_array();
-  json_array_append_new(list, json_out_number(0.1));
-  json_array_append_new(list, json_out_number(-0.0));
-  json_array_append_new(list, json_out_number(NAN));
-  json_array_append_new(list, json_out_number(INFINITY));
-  json_array_append_new(list, json_out_text("M\xc3\xbcnchen"));
-  json_array_append_new(list, json_out_text("a\xff"
-                                            "b"));
-  json_out_print(list, capture.stream);
-  capture_check(&capture, "[\n  0.1,\n  0.0,\n  null,\n  null,\n"
-                          "  \"M\xc3\xbcnchen\",\n  \"a?b\"\n]\n");
+  struct json_stream stream = {.out = capture.stream};
+  json_stream_open(&stream, '{');
+  json_stream_key(&stream, "a \"key\"");
+  json_stream_open(&stream, '[');
+  for (size_t i = 0; i < JSON_TEXTS; i++)
+    json_stream_text(&stream, json_texts[i]);
+  for (size_t i = 0; i < JSON_NUMBERS; i++)
+    json_stream_number(&stream, json_numbers[i]);
+  json_stream_open(&stream, '{');
+  json_stream_close(&stream, '}');
+  json_stream_open(&stream, '[');
+  json_stream_close(&stream, ']');
+  json_stream_open(&stream, '[');
+  json_stream_integer(&stream, 12);
+  json_stream_flag(&stream, true);
+  json_stream_flag(&stream, false);
+  json_stream_close(&stream, ']');
+  json_stream_close(&stream, ']');
+  json_stream_close(&stream, '}');
+  char *expected = json_of_library();
+  capture_check(&capture, expected);
+  free(expected);
 }
 
 // ---- files
