@@ -32,19 +32,26 @@ struct part {
   size_t first, count;
 };
 
-static bool is_shown(const struct view *view, const struct answer_table *table, struct part part,
-                     size_t column) {
-  return column_shown(table, column, FACE_TERMINAL) && view_has_room(view, table, column) &&
-         (!column || (column >= part.first && column < part.first + part.count));
+static bool is_shown(const struct view *view, const struct answer_table *table, size_t column) {
+  return column_shown(table, column, FACE_TERMINAL) && view_has_room(view, table, column);
 }
 
-// The position of a column in a grid, which the column of units shifts if that comes first.
-static int place_of(const struct view *view, const struct answer_table *table, struct part part,
-                    size_t column) {
-  int place = table->unit_column && column >= table->unit_column;
-  for (size_t c = 0; c < column; c++)
-    place += is_shown(view, table, part, c);
-  return place;
+static size_t after(struct part part, size_t column) {
+  return column ? column + 1 : part.first;
+}
+
+static size_t end_of(const struct answer_table *table, struct part part) {
+  const size_t end = part.first + part.count;
+  return end < table->column_count ? end : table->column_count;
+}
+
+// The number of columns of a grid before a column of the table, not counting that of units.
+static int count_before(const struct view *view, const struct answer_table *table, struct part part,
+                        size_t column) {
+  int count = 0;
+  for (size_t c = 0; c < column && c < end_of(table, part); c = after(part, c))
+    count += is_shown(view, table, c);
+  return count;
 }
 
 // A line of a table; the header has two.
@@ -93,23 +100,34 @@ static void add_rows(struct grid *grid, const struct answer_table *table, struct
   }
 }
 
-static struct grid *grid_of(const struct view *view, const struct answer_table *table,
-                            struct part part) {
+// The units of rows are those of all columns, whatever their part.
+static const struct scale *row_scales(const struct view *view, const struct answer_table *table) {
+  struct scale *scales = arena_array(view->arena, table->row_count, sizeof *scales);
+  for (size_t r = 0; r < table->row_count; r++)
+    scales[r] = view_row_scale(view, table, r);
+  return scales;
+}
+
+static struct grid *grid_of_part(const struct view *view, const struct answer_table *table,
+                                 const struct scale *scales, struct part part) {
   const int unit_place =
-      table->unit_column ? place_of(view, table, part, table->unit_column) - 1 : 0;
-  const int columns = place_of(view, table, part, table->column_count);
+      table->unit_column ? count_before(view, table, part, table->unit_column) : 0;
+  const int columns =
+      count_before(view, table, part, table->column_count) + (table->unit_column > 0);
   struct grid *grid = grid_new(columns, view->arena);
   struct table_line *rows = arena_array(view->arena, table->row_count + 2, sizeof *rows);
   for (size_t r = 0; r < table->row_count + 2; r++)
     rows[r].cells = arena_array(view->arena, (size_t)columns, sizeof *rows[r].cells);
   for (size_t r = 0; r < table->row_count; r++)
-    rows[2 + r].scale = view_row_scale(view, table, r);
-  for (size_t c = 0; c < table->column_count; c++) {
-    const int place = place_of(view, table, part, c);
-    if (!is_shown(view, table, part, c))
+    rows[2 + r].scale = scales[r];
+  int shown = 0;
+  for (size_t c = 0; c < end_of(table, part); c = after(part, c)) {
+    const int place = shown + (table->unit_column && c >= table->unit_column);
+    if (!is_shown(view, table, c))
       continue;
     fill_column(view, table, c, rows, place, unit_place);
     grid->left[place] = !c || is_left(table, c);
+    shown++;
   }
   if (unit_place)
     grid->left[unit_place] = true;
@@ -119,6 +137,10 @@ static struct grid *grid_of(const struct view *view, const struct answer_table *
 
 static struct part all_of(const struct answer_table *table) {
   return (struct part){1, table->column_count - 1};
+}
+
+static struct grid *grid_of(const struct view *view, const struct answer_table *table) {
+  return grid_of_part(view, table, row_scales(view, table), all_of(table));
 }
 
 static int longest_label(const struct answer_table *table) {
@@ -184,18 +206,18 @@ static void print_turned(const struct view *view, const struct answer_table *tab
   const struct answer_table below = turned(view, table, 0);
   struct answer_table upper = turned(view, table, 1);
   const int label = longest_label(&upper);
-  struct grid *grid = grid_of(view, &upper, all_of(&upper));
+  struct grid *grid = grid_of(view, &upper);
   int least = 1;
   while (least < most && grid_width(grid, label) > view->style->width) {
     upper = turned(view, table, ++least);
-    grid = grid_of(view, &upper, all_of(&upper));
+    grid = grid_of(view, &upper);
   }
   grid_print(grid, view->style);
   print_left_out(view, table, least);
   if (below.column_count < 2)
     return;
   putc('\n', view->style->out);
-  grid_print(grid_of(view, &below, all_of(&below)), view->style);
+  grid_print(grid_of(view, &below), view->style);
 }
 
 // ---- trees
@@ -281,13 +303,14 @@ static bool fits(const struct view *view, const struct grid *grid, int label) {
 
 // As many columns side by side as fit, the others below.
 static void print_parts(const struct view *view, const struct answer_table *table) {
+  const struct scale *scales = row_scales(view, table);
   struct part part = all_of(table);
   for (; part.first < table->column_count; part.first += part.count) {
     part.count = 1;
-    struct grid *grid = grid_of(view, table, part);
+    struct grid *grid = grid_of_part(view, table, scales, part);
     while (part.first + part.count < table->column_count) {
       part.count++;
-      struct grid *wider = grid_of(view, table, part);
+      struct grid *wider = grid_of_part(view, table, scales, part);
       if (!fits(view, wider, NARROWEST_LABEL)) {
         part.count--;
         break;
@@ -311,21 +334,21 @@ static bool print_cut(const struct view *view, const struct answer_table *table)
     return false;
   struct style wide = *view->style;
   const int room = wide.terminal ? wide.screen : wide.width < WIDTH ? WIDTH : wide.width;
-  struct grid *grid = grid_of(view, table, all_of(table));
+  struct grid *grid = grid_of(view, table);
   wide.width = wide.terminal ? room : ANY_WIDTH;
   grid_squeeze(grid, may_cut, room);
   if (grid_width(grid, longest_label(table)) <= wide.width) {
     grid_print(grid, &wide);
     return true;
   }
-  grid = grid_of(view, table, all_of(table));
+  grid = grid_of(view, table);
   grid_squeeze(grid, may_cut, LINES * room - 2 * room / 5);
   grid_print_folded(grid, &wide);
   return true;
 }
 
 static void print_grid(const struct view *view, const struct answer_table *table) {
-  struct grid *grid = grid_of(view, table, all_of(table));
+  struct grid *grid = grid_of(view, table);
   struct view narrow = *view;
   narrow.narrow = true;
   if (print_cut(view, table))
@@ -337,7 +360,7 @@ static void print_grid(const struct view *view, const struct answer_table *table
   else if (fits(view, grid, longest_label(table)))
     grid_print(grid, view->style);
   else
-    grid_print(grid_of(&narrow, table, all_of(table)), view->style);
+    grid_print(grid_of(&narrow, table), view->style);
 }
 
 bool table_has_rows(const struct answer_table *table) {
