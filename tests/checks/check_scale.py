@@ -34,8 +34,8 @@ RANGE = '\n[range]\nelectricity_price = triangular(0.05, 0.08, 0.14) USD/kWh\n'
 TERMINAL, CSV, JSON = ['compare'], ['compare', '--format', 'csv'], ['compare', '--format', 'json']
 PAGE, REPORT, SIMULATE = ['page'], ['report'], ['simulate']
 TORNADO, TORNADO_CSV = ['sensitivity'], ['sensitivity', '--format', 'csv']
-EXPLAIN = ['explain', 'o1.tco']
-FACES = [TERMINAL, CSV, JSON, PAGE, REPORT, SIMULATE, TORNADO, TORNADO_CSV, EXPLAIN]
+EXPLAIN, FINANCE = ['explain', 'o1.tco'], ['finance']
+FACES = [TERMINAL, CSV, JSON, PAGE, REPORT, SIMULATE, TORNADO, TORNADO_CSV, EXPLAIN, FINANCE]
 MAX_CHARTED = 255
 MORE_MEGABYTES, LARGEST_MEGABYTES = 1000, 800
 
