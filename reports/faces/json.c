@@ -8,6 +8,7 @@
 #include "reports/faces/parts.h"
 #include "reports/print/json_stream.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -186,6 +187,7 @@ static struct part *find(struct part *in, struct word key) {
 static struct part *member(struct part *object, struct word key, bool is_list,
                            struct arena *arena) {
   struct part *there = find(object, key);
+  assert(!there || there->kind != PART_CELL);
   return there ? there : append(object, kept(key, arena), is_list ? PART_LIST : PART_OBJECT, arena);
 }
 
@@ -319,7 +321,8 @@ static void put_cell(struct part *at, const struct answer_table *table, size_t r
   put_text(at, place, &beside, unit_name(cell->unit));
 }
 
-// A tree of steps: each is an object of its cells, with its children in a list.
+// A tree of steps: each is an object of its cells, with its children in a list, which may have a
+// column of its own.
 static void put_tree(struct part *at, const struct answer_table *table, struct arena *arena) {
   const struct word branches = {table->branches, strlen(table->branches)};
   struct part **above = arena_array(arena, table->row_count + 1, sizeof *above);
@@ -329,7 +332,11 @@ static void put_tree(struct part *at, const struct answer_table *table, struct a
         depth ? append(member(above[depth - 1], branches, true, arena), NULL, PART_OBJECT, arena)
               : append(at, table->json, PART_OBJECT, arena);
     for (size_t c = 0; c < table->column_count; c++)
-      if (column_shown(table, c, FACE_JSON) && cell_at(table, r, c)->kind != CELL_ABSENT)
+      if (!column_shown(table, c, FACE_JSON) || cell_at(table, r, c)->kind == CELL_ABSENT)
+        continue;
+      else if (is_word(table->columns[c].key, branches))
+        append(step, table->branches, PART_LIST, arena);
+      else
         append_cell(step, table->columns[c].key, cell_at(table, r, c), unit_at(table, r, c), arena);
     above[depth] = step;
   }

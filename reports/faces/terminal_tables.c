@@ -45,7 +45,7 @@ static size_t end_of(const struct answer_table *table, struct part part) {
   return end < table->column_count ? end : table->column_count;
 }
 
-// The number of columns of a grid before a column of the table; that of units does not count.
+// The number of columns of a grid before a column of the table, not counting that of units.
 static int count_before(const struct view *view, const struct answer_table *table, struct part part,
                         size_t column) {
   int count = 0;
