@@ -485,8 +485,8 @@ def site(x, r):
     r.site_peak_power = r.peak_it_power * x.pue / 1000
     if r.site_peak_power:
         r.tokens_per_mw = sum(r.fleet_tokens) / (x.horizon * HOURS_PER_YEAR * 3600) / r.site_peak_power
-    if x.water_use:
-        r.water_total = sum(r.it_energy) * x.water_use / LITRES_PER_M3
+    r.water_total = sum(r.it_energy) * x.water_use / LITRES_PER_M3
+    if sum(r.fleet_tokens):
         r.water_per_mtok = r.water_total * LITRES_PER_M3 / (sum(r.fleet_tokens) / TOKENS_PER_MTOK)
     if x.site_power:
         r.site_excess = 100 * max(r.site_peak_power / x.site_power - 1, 0)

@@ -169,7 +169,7 @@ static void test_barriers(void **state) {
   // A throughput typed for the scenario's own model says nothing about another model.
   assert_int_equal(route_pair_of(answer, 2, 0)->barriers, ROUTE_NO_THROUGHPUT);
   assert_int_equal(route_pair_of(answer, 3, 0)->barriers, 0);
-  assert_non_null(strstr(route_pair_of(answer, 1, 0)->why, "does not fit in 8 with 141 GB"));
+  assert_non_null(strstr(route_pair_of(answer, 1, 0)->why, "does not fit in 8 with 150.8 GB"));
   scenario_fixture_end(&fixture);
 }
 

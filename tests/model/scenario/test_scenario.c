@@ -48,7 +48,6 @@ static const struct {
      "18:17: 'repair_cost' has no effect on option 'b' in case 'c' without 'failure_rate'"},
     {"[case c]\ncolo_power = included\n[case d]\nb.colo_rate = 9 USD/kW/month\n",
      "18:14: 'colo_power' has no effect in case 'c' without 'colo_rate', which no option has th"},
-    {"water_use = 1 L/kWh\n", "17:13: option 'b' has 'water_use' and so needs 'water_price' (USD/"},
     {"demand = 1 Mtok/yr\nrent_decline = 10 %/yr\n", "'rent_decline' has no effect on option 'b'"},
     {"[case c]\ndiscuont = 3 %\n", "18:1: unknown key 'discuont' in [case c]; did you mean 'disc"},
     {"[case c]\nx.discount = 3 %\n", "18:1: there is no option 'x'"},
