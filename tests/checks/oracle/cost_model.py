@@ -76,7 +76,7 @@ DAMAGES = ["delay_damages", "delay_damages_per", "delay_damages_limit", "delay_g
 NOT_FOR_RENTED = {
     "tiers", "tier_discount", "list_price", "discount", "node_price", "network_price", "installation", "purchase_tax",
     "build_price", "facility_residual", "residual_value", "electricity_price",
-    "electricity_escalation", "demand_charge", "water_use", "water_price", "colo_rate",
+    "electricity_escalation", "demand_charge", "water_price", "colo_rate",
     "colo_escalation", "spares", "support", "failure_rate", "repair_cost", "loan_share",
     "lease_rate", "purchase_unit", "site_power", "server_residual", "network_residual", "life", "resale",
     "warranty", "lead_time", "remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit",
