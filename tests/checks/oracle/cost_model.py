@@ -77,7 +77,7 @@ DAMAGES = ["delay_damages", "delay_damages_per", "delay_damages_limit", "delay_g
 NOT_FOR_RENTED = {
     "tiers", "tier_discount", "list_price", "discount", "node_price", "network_price", "installation", "purchase_tax",
     "build_price", "facility_residual", "residual_value", "electricity_price",
-    "electricity_escalation", "demand_charge", "water_use", "water_price", "colo_rate",
+    "electricity_escalation", "demand_charge", "water_price", "colo_rate",
     "colo_escalation", "spares", "support", "failure_rate", "repair_cost", "loan_share",
     "lease_rate", "purchase_unit", "site_power", "server_residual", "network_residual", "life", "resale",
     "warranty", "lead_time", "remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit",
@@ -487,8 +487,8 @@ def site(x, r):
     r.site_peak_power = r.peak_it_power * x.pue / 1000
     if r.site_peak_power:
         r.tokens_per_mw = sum(r.fleet_tokens) / (x.horizon * HOURS_PER_YEAR * 3600) / r.site_peak_power
-    if x.water_use:
-        r.water_total = sum(r.it_energy) * x.water_use / LITRES_PER_M3
+    r.water_total = sum(r.it_energy) * x.water_use / LITRES_PER_M3
+    if sum(r.fleet_tokens):
         r.water_per_mtok = r.water_total * LITRES_PER_M3 / (sum(r.fleet_tokens) / TOKENS_PER_MTOK)
     if x.site_power:
         r.site_excess = 100 * max(r.site_peak_power / x.site_power - 1, 0)

@@ -221,7 +221,7 @@ def draw_number(draw, data, which, target, item):
 
 
 # What the engine refuses to take without the other, unlike the page.
-COMPANIONS = {'water_use': 'water_price', 'water_price': 'water_use', 'repair_cost': 'failure_rate',
+COMPANIONS = {'water_price': 'water_use', 'repair_cost': 'failure_rate',
               'facility_residual': 'build_price', 'colo_escalation': 'colo_rate', 'colo_power': 'colo_rate'}
 
 
@@ -566,7 +566,7 @@ engineer_cost = 90000 USD/FTE/yr
 b.failure_rate = 5 %/yr
 repair_cost = 30 %
 """
-ALONE_STATES = [(0, {}), (1, {}), (0, {'water_use': 1.8}, 'water_price=0 USD/m3'),
+ALONE_STATES = [(0, {}), (1, {}), (0, {'water_use': 1.8}),
                 (0, {'water_price': 3}, 'water_use=0 L/kWh'), (0, {'water_price': 3, 'water_use': 2}),
                 (0, {'repair_cost': 50}, 'failure_rate=0 %/yr'), (1, {'repair_cost': 50}),
                 (0, {'facility_residual': 20}), (0, {'engineers': 2}, 'a.engineer_cost=0 USD/FTE/yr')]
