@@ -134,7 +134,8 @@ struct fleet_workload fleet_workload_of(const struct measurement *result, struct
   return workload;
 }
 
-// A 95 % interval of a median extends 1.96 standard errors to either side.
+// A 95 % interval extends 1.96 standard errors to either side, or more with few samples: the error
+// that follows is no smaller than it is.
 static const double z_95 = 1.959963984540054;
 
 // Nearly all results have none.

@@ -102,11 +102,29 @@ static double swayed(void) {
   return 1 + stand_in.sway * (1 + sin(2.1 * stand_in.now_s)) / 2;
 }
 
+// In (0, 1): splitmix64.
+static double draw(void) {
+  uint64_t z = stand_in.seed += UINT64_C(0x9E3779B97F4A7C15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+// What disturbs a call lasts into the next one: AR(1), with a coefficient of 0.7.
+static double disturbed(void) {
+  static const double rho = 0.7;
+  const double radius = sqrt(-2 * log(draw())), normal = radius * cos(2 * M_PI * draw());
+  stand_in.disturbed =
+      rho * stand_in.disturbed + sqrt(1 - rho * rho) * stand_in.disturbance * normal;
+  return exp(stand_in.disturbed);
+}
+
 static enum decode_status fake_run(struct decode_state *state, int steps) {
   oracle_step(state->reference);
   stand_in.runs++;
   const double slower = 1 + stand_in.jitter * (stand_in.runs % 2) + stand_in.drift * stand_in.runs;
-  stand_in.now_s += steps * slower * swayed() * (state->variant ? state->variant->slower : 1) *
+  stand_in.now_s += steps * slower * swayed() * disturbed() *
+                    (state->variant ? state->variant->slower : 1) *
                     (stand_in.step_s + stand_in.layer_s * state->request.shape.layers);
   if (stand_in.stop_after && stand_in.runs >= stand_in.stop_after)
     stand_in_stop = SIGINT;

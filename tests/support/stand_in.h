@@ -17,6 +17,9 @@ struct stand_in {
   double jitter;          // share by which every second sample takes longer
   double drift;           // share by which each call takes longer than the preceding one
   double read_drift;      // the same for reads
+  double disturbance;     // deviation of the logarithm of a call's time, which outlasts the call
+  double disturbed;       // that of the last call
+  uint64_t seed;          // of the disturbances
   double sway;            // share by which memory is slower at times, for reads and steps alike
   double large_gain;      // share by which reads of more than twice CALIBRATION_BYTES are faster
   double read_overhead_s; // overhead of every read
