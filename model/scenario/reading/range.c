@@ -14,8 +14,8 @@
 #include "model/scenario/option.h"
 #include "model/scenario/reading/refusal.h"
 #include "model/scenario/reading/sections.h"
-#include "model/scenario/reading/source_spread.h"
 #include "model/scenario/selection.h"
+#include "model/scenario/sources/source_spread.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>

@@ -273,7 +273,7 @@ static void test_from_measurement(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// With 28 devices that differ, the made-up ones of examples/fleet, the figure is their mean, and its
+// With 28 devices that differ, the made-up ones of examples/fleet, the figure is their mean. Its
 // standard deviation for 8 accelerators is s * sqrt(1/28 + 1/8), times 1.7033 / 1.6449 to have the
 // 95th percentile of Student's t with 27 degrees of freedom; for idle watts nothing is known.
 static void test_measured_devices(void **state) {

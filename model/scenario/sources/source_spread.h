@@ -1,7 +1,7 @@
 // source_spread: how uncertain a figure is according to where it comes from, the rows of a table or
 // the probe's records, and which options have one and the same figure.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_SOURCE_SPREAD_H
-#define PERTOKEN_MODEL_SCENARIO_READING_SOURCE_SPREAD_H
+#ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_SOURCE_SPREAD_H
+#define PERTOKEN_MODEL_SCENARIO_SOURCES_SOURCE_SPREAD_H
 
 #include "base/arena.h"
 #include "model/chance/distribution.h"

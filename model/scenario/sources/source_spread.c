@@ -1,4 +1,4 @@
-#include "model/scenario/reading/source_spread.h"
+#include "model/scenario/sources/source_spread.h"
 
 #include "model/cost/evaluate.h"
 #include "model/cost/model.h"
