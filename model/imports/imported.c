@@ -3,6 +3,7 @@
 #include "base/digits.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
 #include "model/telemetry/utc.h"
 
 #include <math.h>
@@ -258,7 +259,7 @@ static void say_speculation(const struct reading *reading, const struct serving_
   struct imported *imported = reading->imported;
   const double chunk = rung->chunk_gap.mean_s / rung->tpot.mean_s;
   if (!*imported->speculation && rung->accepted_length > 1.01)
-    imported->speculation = "unnamed";
+    imported->speculation = WORKLOAD_UNNAMED;
   if (!*imported->speculation && chunk > 1.2)
     texts_add(&imported->unsaid, reading->arena,
               "whether speculative decoding was used, as its chunks hold %.2g tokens", chunk);
