@@ -47,8 +47,9 @@ static bool has_batch(const struct table *table, size_t row) {
 
 static bool is_point(const struct evidence_request *request, size_t row) {
   return evidence_matches(request, row) && has_batch(request->throughputs, row) &&
-         !strcmp(request->workload->values[WORKLOAD_SPECULATION],
-                 workload_row_value(request->throughputs, row, WORKLOAD_SPECULATION));
+         workload_is_alike(request->workload, WORKLOAD_SPECULATION,
+                           request->workload->values[WORKLOAD_SPECULATION],
+                           workload_row_value(request->throughputs, row, WORKLOAD_SPECULATION));
 }
 
 // Whether a row starts a curve: a later row has a second batch.

@@ -5,7 +5,7 @@
 //              and token), without the embedding; twice that if weights are 2:4 sparse; the tokens
 //              of a request's input are computed too
 //   reading    memory bandwidth / (bytes of a step) * batch; a step reads at least the weights of
-//              one token, and every request's keys and values
+//              one token, and every request's keys and values, and yields one token of each
 //
 // Both leave out whatever takes additional time, so that only impossible values lie above.
 #ifndef PERTOKEN_MODEL_EVIDENCE_ROOFLINE_H

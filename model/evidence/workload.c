@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 const char *const workload_key_names[WORKLOAD_KEYS] = {
     [WORKLOAD_MODEL] = "model",
@@ -52,8 +53,22 @@ static bool is_of_family(const char *precision) {
   return !strcmp(precision, "fp4") || !strcmp(precision, "mxfp4");
 }
 
+// SGLang calls a model's own prediction of several tokens NEXTN.
+static const char *speculation_of(const char *word) {
+  return !strcasecmp(word, "nextn") ? "mtp" : word;
+}
+
+static bool speculates_alike(const char *a, const char *b) {
+  if (!*a || !*b)
+    return *a == *b;
+  return !strcmp(a, WORKLOAD_UNNAMED) || !strcmp(b, WORKLOAD_UNNAMED) ||
+         !strcasecmp(speculation_of(a), speculation_of(b));
+}
+
 bool workload_is_alike(const struct workload *workload, enum workload_key key, const char *a,
                        const char *b) {
+  if (key == WORKLOAD_SPECULATION)
+    return speculates_alike(a, b);
   const char *shipped = workload->shipped_precision ? workload->shipped_precision : "";
   return !strcmp(a, b) ||
          (key == WORKLOAD_PRECISION && is_of_family(a) && is_of_family(b) && is_of_family(shipped));

@@ -2,7 +2,8 @@
 //
 // Two throughputs are comparable if everything here is equal; "" means unknown or unset. fp4 and
 // mxfp4 count as equal for a model that is published in one of them: a benchmark's fp4 does not say
-// which 4-bit form it is, but the published weights do.
+// which 4-bit form it is, but the published weights do. Methods of speculation are the engines' own
+// words, in any case; NEXTN is mtp, and an unnamed one counts as any.
 #ifndef PERTOKEN_MODEL_EVIDENCE_WORKLOAD_H
 #define PERTOKEN_MODEL_EVIDENCE_WORKLOAD_H
 
@@ -22,7 +23,7 @@ enum workload_key {
   WORKLOAD_ACTIVATIONS,   // their precision; from a record, or stated
   WORKLOAD_KV,            // precision of the KV cache; from a record, or stated
   WORKLOAD_SPARSITY,      // dense or sparse (2:4) weights; stated
-  WORKLOAD_SPECULATION,   // such as mtp; "": none
+  WORKLOAD_SPECULATION,   // such as mtp, EAGLE3, WORKLOAD_UNNAMED; "": none
   WORKLOAD_BASIS,         // serving (prefill included) or decode
   WORKLOAD_SCENARIO,      // offline, server, interactive, ...
   WORKLOAD_TOKENS,        // output or total
@@ -33,6 +34,9 @@ enum workload_key {
   WORKLOAD_CONTEXT,       // tokens of input
   WORKLOAD_KEYS
 };
+
+// Speculation by a method that its source does not name.
+#define WORKLOAD_UNNAMED "unnamed"
 
 extern const char *const workload_key_names[WORKLOAD_KEYS];
 

@@ -3,6 +3,7 @@
 #include "base/digits.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
 #include "model/telemetry/utc.h"
 
 #include <math.h>
@@ -252,14 +253,13 @@ static const char *why_refused(const struct serving_rung *rung, struct arena *ar
   return rung->completed == 0 ? "no request was completed" : "";
 }
 
-// Chunks of more than one token come from an engine with speculative decoding, or from one that
-// waits before it sends. A mean length of accepted tokens above 1 proves the former.
+// A mean length of accepted tokens above 1 proves what chunks of several tokens only suggest.
 static void say_speculation(const struct reading *reading, const struct serving_rung *rung) {
   struct imported *imported = reading->imported;
   const double chunk = rung->chunk_gap.mean_s / rung->tpot.mean_s;
   if (!*imported->speculation && rung->accepted_length > 1.01)
-    imported->speculation = "unnamed";
-  if (!*imported->speculation && chunk > 1.2)
+    imported->speculation = WORKLOAD_UNNAMED;
+  if (!*imported->speculation && chunk > SERVING_CHUNK_TOKENS)
     texts_add(&imported->unsaid, reading->arena,
               "whether speculative decoding was used, as its chunks hold %.2g tokens", chunk);
 }

@@ -1,6 +1,7 @@
 #include "model/records/served_choice.h"
 
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
 
@@ -89,7 +90,8 @@ static const char *why_not(const struct query *query, const struct serving_recor
       {"precision", record->precision, workload->values[WORKLOAD_PRECISION],
        is_wanted(workload, WORKLOAD_PRECISION, record->precision)},
       {"speculation", record->speculation, workload->values[WORKLOAD_SPECULATION],
-       !strcmp(record->speculation, workload->values[WORKLOAD_SPECULATION])},
+       workload_is_alike(workload, WORKLOAD_SPECULATION, record->speculation,
+                         workload->values[WORKLOAD_SPECULATION])},
       {"activations", record->activations, workload->values[WORKLOAD_ACTIVATIONS],
        is_wanted(workload, WORKLOAD_ACTIVATIONS, record->activations)},
       {"kv", record->kv, workload->values[WORKLOAD_KV],
@@ -258,19 +260,22 @@ static void keep_stated_lengths(struct query *query) {
 }
 
 static const char *remark_of(const struct query *query, const struct served_rungs *chosen) {
-  const char *of_several =
-      chosen->others
-          ? arena_printf(query->arena,
-                         "of %zu matching serving records, %s is used: the best grade, then the "
-                         "newest",
-                         query->count, source_file_name(chosen->record->path))
-          : "";
-  return has_lengths(query, chosen)
-             ? of_several
-             : arena_printf(query->arena, "%s%sthe record's requests have MLPerf's lengths, not %s",
-                            of_several, *of_several ? "; " : "",
-                            has_request(query, chosen) ? "that of context"
-                                                       : "those of input_tokens and output_tokens");
+  const struct serving_record *record = chosen->record;
+  const char *speculation = query->request->workload->values[WORKLOAD_SPECULATION];
+  struct texts remarks = {0};
+  if (chosen->others)
+    texts_add(&remarks, query->arena,
+              "of %zu matching serving records, %s is used: the best grade, then the newest",
+              query->count, source_file_name(record->path));
+  if (!has_lengths(query, chosen))
+    texts_add(&remarks, query->arena, "the record's requests have MLPerf's lengths, not %s",
+              has_request(query, chosen) ? "that of context"
+                                         : "those of input_tokens and output_tokens");
+  if (!strcmp(record->speculation, WORKLOAD_UNNAMED) && strcmp(speculation, WORKLOAD_UNNAMED) != 0)
+    texts_add(&remarks, query->arena,
+              "the record does not name its method of speculation, which counts as %s",
+              speculation);
+  return texts_joined_by(&remarks, "; ", query->arena);
 }
 
 static const char *choose(struct query *query, struct served_rungs *out) {

@@ -1,9 +1,10 @@
 // served_choice: which serving record counts for a workload, and which of its rungs.
 //
-// A record counts if its accelerator, model, precision and speculation are the workload's, and its
-// requests are as long as the workload states, within REQUEST_LENGTHS; MLPerf's count for any
-// length. Of several records the best grade counts, then the newest; there is no choice between
-// records of different lengths. A refused rung is not used.
+// A record counts if its accelerator, model, precision and speculation are the workload's (an
+// unnamed speculation is any that is stated, with a remark), and its requests are as long as the
+// workload states, within REQUEST_LENGTHS; MLPerf's count for any length. Of several records the
+// best grade counts, then the newest; there is no choice between records of different lengths. A
+// refused rung is not used.
 #ifndef PERTOKEN_MODEL_RECORDS_SERVED_CHOICE_H
 #define PERTOKEN_MODEL_RECORDS_SERVED_CHOICE_H
 

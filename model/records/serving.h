@@ -168,6 +168,9 @@ const char *serving_untold(const struct serving_rung *rung, struct arena *arena)
 // Whether the server's own counters contradict what the client counted: another client used it.
 bool serving_counters_differ(const struct serving_rung *rung);
 
+// Tokens per chunk above which an engine speculates, or waits before it sends.
+#define SERVING_CHUNK_TOKENS 1.2
+
 // Why a record on that basis cannot have such a rung, NULL if it can: a figure out of range;
 // inconsistencies, as of one that counts without a rate or without its load's figures, or that has
 // percentiles from too few samples; watts without a meter.

@@ -29,7 +29,6 @@ int selection_key_find(const char *name) {
 static const char *const bases[] = {"serving", "decode"};
 static const char *const token_kinds[] = {"output", "total"};
 static const char *const sparsities[] = {"dense", "sparse"};
-static const char *const speculations[] = {"mtp"};
 
 static const struct {
   const char *const *words;
@@ -40,7 +39,6 @@ static const struct {
     [WORKLOAD_ACTIVATIONS] = {naming_precisions, NAMING_PRECISIONS, "precision"},
     [WORKLOAD_KV] = {naming_precisions, NAMING_PRECISIONS, "precision"},
     [WORKLOAD_SPARSITY] = {sparsities, sizeof sparsities / sizeof sparsities[0], NULL},
-    [WORKLOAD_SPECULATION] = {speculations, sizeof speculations / sizeof speculations[0], NULL},
     [WORKLOAD_BASIS] = {bases, sizeof bases / sizeof bases[0], NULL},
     [WORKLOAD_TOKENS] = {token_kinds, sizeof token_kinds / sizeof token_kinds[0], NULL},
 };
@@ -87,27 +85,28 @@ static bool is_among(const char *word, const char *const *words, size_t count) {
   return false;
 }
 
-// "Server" in the spelling of the table of throughputs; any other word is left as it is, as records
-// may have one of their own.
-static void read_scenario(const struct taker *taker, struct ini_key *key, const char **note) {
+// "Server" or "MTP" in the spelling of the table of throughputs; any other word is left as it is,
+// as records may have one of their own.
+static void read_open_word(const struct taker *taker, enum workload_key which, struct ini_key *key,
+                           const char **note) {
   const struct table *table = catalog_glance(taker->catalog, CATALOG_THROUGHPUT);
   const char **words = NULL;
   size_t count = 0;
   for (size_t row = 0; table && row < table->rows; row++) {
-    const char *word = table_cell(table, row, "scenario");
+    const char *word = workload_row_value(table, row, which);
     if (!strcasecmp(word, key->value)) {
       key->value = word;
       return;
     }
-    if (is_among(word, words, count))
+    if (!*word || is_among(word, words, count))
       continue;
     words = arena_room(taker->arena, words, count, sizeof *words);
     words[count++] = word;
   }
   const char *nearest = nearest_name(key->value, words, count);
   if (nearest)
-    *note = arena_printf(taker->arena, "no published throughput has scenario '%s': is '%s' meant?",
-                         key->value, nearest);
+    *note = arena_printf(taker->arena, "no published throughput has %s '%s': is '%s' meant?",
+                         workload_key_names[which], key->value, nearest);
 }
 
 // Rates and times per user, and the units in which they are written.
@@ -142,8 +141,10 @@ static void read_workload_value(const struct taker *taker, enum workload_key whi
     if (!digits || key->value[digits] || digits > 9 || !strspn(key->value, "123456789"))
       diagnostics_error(taker->diagnostics, key->value_place,
                         "expected a positive whole number, not '%s'", key->value);
-  } else if (which == WORKLOAD_SCENARIO)
-    read_scenario(taker, key, note);
+  } else if (which == WORKLOAD_SPECULATION && !strcasecmp(key->value, "none"))
+    key->value = "";
+  else if (which == WORKLOAD_SCENARIO || which == WORKLOAD_SPECULATION)
+    read_open_word(taker, which, key, note);
   else
     read_word(taker, which, key, note);
 }

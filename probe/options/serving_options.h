@@ -15,6 +15,7 @@ struct serving_options {
   const char *url;
   const char *accelerator, *precision, *model; // as typed
   const char *activations, *kv;                // the same; NULL: not given
+  const char *speculation;                     // "none", or a method; NULL: not given
   int accelerators;
   const char *served_model, *engine; // NULL: as the server says
   const char *node;                  // that serves; NULL: not given

@@ -5,7 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum count { COUNT_INPUT, COUNT_UNCACHED, COUNT_CACHED, COUNT_OUTPUT, COUNTS };
+enum count {
+  COUNT_INPUT,
+  COUNT_UNCACHED,
+  COUNT_CACHED,
+  COUNT_OUTPUT,
+  COUNT_DRAFTS,
+  COUNT_ACCEPTED,
+  MEAN_ACCEPTED, // of all replicas, not counted
+  COUNTS
+};
 
 // vLLM's cache was named the GPU's until 0.9. Its queries are counted in tokens, as its hits are.
 // SGLang's input includes cached tokens, llama-server's does not.
@@ -19,9 +28,12 @@ static const struct {
     {"vLLM", "vllm:prefix_cache_hits", COUNT_CACHED},
     {"vLLM", "vllm:gpu_prefix_cache_hits_total", COUNT_CACHED},
     {"vLLM", "vllm:gpu_prefix_cache_hits", COUNT_CACHED},
+    {"vLLM", "vllm:spec_decode_num_drafts_total", COUNT_DRAFTS},
+    {"vLLM", "vllm:spec_decode_num_accepted_tokens_total", COUNT_ACCEPTED},
     {"SGLang", "sglang:prompt_tokens_total", COUNT_INPUT},
     {"SGLang", "sglang:generation_tokens_total", COUNT_OUTPUT},
     {"SGLang", "sglang:cached_tokens_total", COUNT_CACHED},
+    {"SGLang", "sglang:spec_accept_length", MEAN_ACCEPTED},
     {"llama.cpp", "llamacpp:prompt_tokens_total", COUNT_UNCACHED},
     {"llama.cpp", "llamacpp:prompt_tokens_cached_total", COUNT_CACHED},
     {"llama.cpp", "llamacpp:tokens_predicted_total", COUNT_OUTPUT},
@@ -68,7 +80,8 @@ static double value_of(const char *text, size_t size) {
 // A count is taken under one name: vLLM 0.9 reported its cache's under the old one and the new.
 struct tally {
   double counts[COUNTS];
-  size_t name[COUNTS]; // where counts are not NAN
+  size_t name[COUNTS];  // where counts are not NAN
+  size_t lines[COUNTS]; // that counts are the sum of
 };
 
 static void add_line(const char *line, size_t size, struct tally *tally) {
@@ -83,11 +96,12 @@ static void add_line(const char *line, size_t size, struct tally *tally) {
       return;
     *count = isnan(*count) ? value : *count + value;
     tally->name[names[i].count] = i;
+    tally->lines[names[i].count]++;
   }
 }
 
 struct server_counters counters_read(const char *text, size_t size) {
-  struct tally tally = {.counts = {NAN, NAN, NAN, NAN}};
+  struct tally tally = {.counts = {NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
   for (const char *line = text, *end = text + size; line < end;) {
     const char *next = memchr(line, '\n', (size_t)(end - line));
     add_line(line, (size_t)((next ? next : end) - line), &tally);
@@ -101,6 +115,9 @@ struct server_counters counters_read(const char *text, size_t size) {
                           : counts[COUNT_INPUT],
       .cached_tokens = cached,
       .output_tokens = counts[COUNT_OUTPUT],
+      .drafts = counts[COUNT_DRAFTS],
+      .accepted_tokens = counts[COUNT_ACCEPTED],
+      .accepted_length = counts[MEAN_ACCEPTED] / (double)tally.lines[MEAN_ACCEPTED],
   };
 }
 
@@ -131,4 +148,12 @@ double counters_cached_share(const struct server_counters *before,
   const double input = after->input_tokens - before->input_tokens;
   const double cached = after->cached_tokens - before->cached_tokens;
   return input > 0 && cached >= 0 ? cached / input : NAN;
+}
+
+double counters_accepted_length(const struct server_counters *before,
+                                const struct server_counters *after) {
+  const double drafts = after->drafts - before->drafts;
+  const double accepted = after->accepted_tokens - before->accepted_tokens;
+  const double length = drafts > 0 && accepted >= 0 ? 1 + accepted / drafts : NAN;
+  return isnan(length) && after->accepted_length >= 1 ? after->accepted_length : length;
 }

@@ -13,6 +13,9 @@ struct server_counters {
   double input_tokens;  // of all prompts, including those found in the cache
   double cached_tokens; // of these
   double output_tokens;
+  // Under speculative decoding: drafts, and their accepted tokens, to which every draft's step adds
+  // one of its own; or the mean tokens of a step lately, 0 without speculation.
+  double drafts, accepted_tokens, accepted_length;
 };
 
 // Reads the body [size] of an answer; lines not in the format are skipped.
@@ -35,5 +38,10 @@ const char *counters_compare(const struct server_counters *before,
 // The share of input tokens that the server took from its cache; NAN if it does not count them.
 double counters_cached_share(const struct server_counters *before,
                              const struct server_counters *after);
+
+// The tokens that a step of speculative decoding yielded; NAN if the server does not report that it
+// speculates.
+double counters_accepted_length(const struct server_counters *before,
+                                const struct server_counters *after);
 
 #endif

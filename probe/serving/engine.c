@@ -101,6 +101,8 @@ void engine_read_state(struct engine *engine, const char *text, size_t size, str
   if (version || build)
     engine->version = version ? version : build;
   engine->places = places ? places : places_of_sglang(root);
+  const char *speculation = text_in(root, "speculative_algorithm", arena);
+  engine->speculation = speculation ? speculation : engine->speculation;
   json_decref(root);
 }
 
@@ -142,7 +144,7 @@ static void ask_state(const struct server *server, struct engine *engine, struct
 int engine_ask(const struct server *server, const char *named, struct engine *engine,
                struct arena *arena, struct diagnostics *diagnostics) {
   const struct answer models = server_get(server, "/v1/models", ANSWERS_S, arena);
-  *engine = (struct engine){.name = "", .version = ""};
+  *engine = (struct engine){.name = "", .version = "", .speculation = ""};
   if (models.failure && !(named && models.status == 404))
     return refuse(server, &models, diagnostics);
   name_engine(engine, models.software);

@@ -19,7 +19,8 @@ struct engine {
   const char *name, *version;  // "vLLM", "0.10.1"; "" unknown
   struct served_model *models; // [count], as it lists them
   size_t count;
-  long places; // requests that it runs at once, while others wait; 0: not stated
+  long places;             // requests that it runs at once, while others wait; 0: not stated
+  const char *speculation; // its method; "": none, or not stated
 };
 
 enum { ANSWERS_S = 30 }; // how long a server may take to answer a question

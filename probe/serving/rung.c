@@ -220,7 +220,7 @@ static void fill(const struct rung_order *order, const struct load_result *resul
 }
 
 enum rung_end rung_run(const struct rung_order *order, struct serving_rung *rung,
-                       struct arena *arena, struct diagnostics *diagnostics) {
+                       double *chunk_tokens, struct arena *arena, struct diagnostics *diagnostics) {
   struct prompt prompt = *order->prompt;
   prompt.seed = seed_of(order);
   const struct load load = load_of(order, &prompt);
@@ -242,10 +242,12 @@ enum rung_end rung_run(const struct rung_order *order, struct serving_rung *rung
   fill(order, &result, &load, rung, arena);
   const struct server_counters after = counters_of(order->server, &failure, arena);
   rung->server_counters = cross_check(&before, &after, failure, &result, arena);
+  rung->accepted_length = counters_accepted_length(&before, &after);
   rung->power = power;
   const struct hearing hearing = {
       order, &result, rung, window_requests(&load, &result), counters_cached_share(&before, &after),
       arena};
+  *chunk_tokens = hearing.requests.streamed_tokens / hearing.requests.chunks;
   rung->refused = refusal_of(&hearing);
   if (!*rung->refused)
     return RUNG_DONE;

@@ -54,9 +54,10 @@ enum { RUNG_MOST_IN_FLIGHT = 1024 }; // of an open loop
 // The most requests that the rung sends.
 size_t rung_most_requests(const struct rung_order *order);
 
-// Sends the load. *rung gets the result, without rates if it is refused. The server's counters are
-// read before and after, when nothing is in flight.
+// Sends the load. *rung gets the result, without rates if it is refused, and *chunk_tokens the
+// tokens per chunk with text, NAN without any. The server's counters are read before and after,
+// when nothing is in flight.
 enum rung_end rung_run(const struct rung_order *order, struct serving_rung *rung,
-                       struct arena *arena, struct diagnostics *diagnostics);
+                       double *chunk_tokens, struct arena *arena, struct diagnostics *diagnostics);
 
 #endif

@@ -237,6 +237,8 @@ static void count_request(struct window_requests *found, const struct load_sampl
   }
   widen(&found->least_input, &found->most_input, usage->prompt_tokens, is_first);
   widen(&found->least_output, &found->most_output, usage->completion_tokens, is_first);
+  found->streamed_tokens += sample->chunks ? (double)usage->completion_tokens : 0;
+  found->chunks += (double)sample->chunks;
 }
 
 struct window_requests window_requests(const struct load *load, const struct load_result *result) {

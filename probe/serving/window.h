@@ -29,6 +29,7 @@ struct window_requests {
   size_t without_cached; // cached tokens are not reported
   size_t without_text;   // no chunk had any
   long least_input, most_input, least_output, most_output; // tokens
+  double chunks, streamed_tokens; // with text, and of the requests that have such chunks
 };
 
 struct window_requests window_requests(const struct load *load, const struct load_result *result);

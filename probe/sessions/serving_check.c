@@ -74,9 +74,11 @@ static enum recheck_outcome compare(struct serving_session *session,
                                     const struct serving_rung *recorded, double tolerance,
                                     FILE *out) {
   struct serving_rung now;
+  double chunk_tokens;
   const struct rung_order order =
       serving_session_order(session, LOAD_CLOSED, (size_t)recorded->concurrency, NAN);
-  const enum rung_end end = rung_run(&order, &now, session->arena, session->diagnostics);
+  const enum rung_end end =
+      rung_run(&order, &now, &chunk_tokens, session->arena, session->diagnostics);
   if (end == RUNG_FAILED || end == RUNG_STOPPED)
     return end == RUNG_FAILED ? RECHECK_FAILED : RECHECK_STOPPED;
   if (session->progress)

@@ -12,6 +12,7 @@
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
+#include "model/evidence/workload.h"
 #include "probe/measure/environment.h"
 #include "probe/measure/folder.h"
 #include "probe/serving/ladder.h"
@@ -22,6 +23,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -146,13 +148,21 @@ static const char *processor_of(const struct serving_session *session) {
              : "";
 }
 
+// As stated, or as the server reports it.
+static const char *speculation_of(const struct serving_session *session) {
+  const char *stated = session->options->speculation;
+  if (!stated)
+    return session->engine.speculation;
+  return strcasecmp(stated, "none") != 0 ? stated : "";
+}
+
 // A job on one node measures that node; elsewhere a record does not reveal a host name unless
 // asked.
 static const char *node_of(const struct serving_session *session) {
   const char *by_slurm = getenv("SLURMD_NODENAME");
-  return session->options->node                            ? session->options->node
+  return session->options->node                                 ? session->options->node
          : by_slurm && url_is_of_this_host(session->server.url) ? by_slurm
-                                                           : "";
+                                                                : "";
 }
 
 int serving_session_open(struct serving_session *session) {
@@ -173,6 +183,7 @@ int serving_session_open(struct serving_session *session) {
   record->device = processor_of(session);
   record->node = node_of(session);
   record->served_model = session->served->name;
+  record->speculation = speculation_of(session);
   record->url = session->server.url;
   record->started = environment_time(session->arena);
   record->date = arena_copy_n(session->arena, record->started, strlen("2026-11-21"));
@@ -187,8 +198,8 @@ int serving_session_open(struct serving_session *session) {
 
 // ---- the record
 
-// A run resumes a record with the same server, node, machine, model, precisions, lengths, window
-// and SLO.
+// A run resumes a record with the same server, node, machine, model, precisions, speculation,
+// lengths, window and SLO.
 static const char *record_path(const struct serving_session *session) {
   const struct serving_options *options = session->options;
   const struct serving_record *record = session->record;
@@ -202,6 +213,8 @@ static const char *record_path(const struct serving_session *session) {
     identity = arena_printf(arena, "%s|%s", identity, record->node);
   if (*record->activations || *record->kv)
     identity = arena_printf(arena, "%s|%s|%s", identity, record->activations, record->kv);
+  if (*record->speculation)
+    identity = arena_printf(arena, "%s|%s", identity, record->speculation);
   return folder_record(options->output_directory, record->model, "serving", identity, arena);
 }
 
@@ -227,6 +240,31 @@ static int resume_record(struct serving_session *session) {
   session->known = earlier->count;
   session->is_written = earlier->count > 0;
   return 0;
+}
+
+static const char speculation_unknown[] =
+    "whether the server speculates is unknown, as its chunks hold several tokens";
+
+// The server's counters prove it; chunks of several tokens make it a question, asked once.
+static void say_speculation(struct serving_session *session, const struct serving_rung *rung,
+                            double chunk_tokens) {
+  struct serving_record *record = session->record;
+  const char *remarks = record->remarks;
+  if (*record->speculation)
+    return;
+  if (!isnan(rung->accepted_length)) {
+    record->speculation = WORKLOAD_UNNAMED;
+    diagnostics_warning(session->diagnostics, nowhere,
+                        "by its counters the server speculates, %.3g tokens a step: name the "
+                        "method with --speculation METHOD",
+                        rung->accepted_length);
+  } else if (!session->options->speculation && !strstr(remarks, speculation_unknown) &&
+             chunk_tokens > SERVING_CHUNK_TOKENS) {
+    record->remarks =
+        arena_printf(session->arena, "%s%s%s", remarks, *remarks ? "; " : "", speculation_unknown);
+    diagnostics_warning(session->diagnostics, nowhere, "%s: state --speculation METHOD, or none",
+                        speculation_unknown);
+  }
 }
 
 static int keep(struct serving_session *session, const struct serving_rung *rung) {
@@ -347,11 +385,14 @@ static int measure(struct serving_session *session, struct ladder_step step) {
         serving_session_order(session, step.load, step.concurrency, step.rate_per_s);
     struct serving_rung rung;
     warn_of_places(session, &step);
-    const enum rung_end end = rung_run(&order, &rung, session->arena, session->diagnostics);
+    double chunk_tokens = NAN;
+    const enum rung_end end =
+        rung_run(&order, &rung, &chunk_tokens, session->arena, session->diagnostics);
     if (end == RUNG_FAILED)
       return -1;
     if (end == RUNG_STOPPED)
       return 0;
+    say_speculation(session, &rung, chunk_tokens);
     if (keep(session, &rung))
       return -1;
     if (end == RUNG_GONE)

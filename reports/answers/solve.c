@@ -130,22 +130,30 @@ static bool holds_throughout(const struct solve_answer *solved) {
   return solved->flat && solved->gap_base == 0;
 }
 
-// Why an option that the input affects cannot have the value; NULL if it can.
-static const char *impossible(const struct solving *solving, double value) {
+static bool is_impossible(struct excess excess) {
+  return excess.words && !excess.is_possible;
+}
+
+// What the value exceeds for an option that the input affects.
+static struct excess excess_at(const struct solving *solving, double value) {
   const struct scenario *scenario = solving->solved->scenario;
   const struct target target = solving->solved->target;
-  const char *than = NULL;
-  for (size_t o = 0; o < scenario->option_count && !than; o++)
-    if (target_moves(scenario, target, o))
-      than = plausibility_beyond(scenario, &scenario->options[o], target.declaration, value,
-                                 solving->arena);
-  return than;
+  struct excess excess = {NULL, false};
+  for (size_t o = 0; o < scenario->option_count && !is_impossible(excess); o++)
+    if (target_moves(scenario, target, o)) {
+      const struct excess own = plausibility_beyond(scenario, &scenario->options[o],
+                                                    target.declaration, value, solving->arena);
+      excess = own.words ? own : excess;
+    }
+  return excess;
 }
 
 // The lowest value is the easiest to reach.
-static const char *impossible_text(const struct solving *solving) {
-  const char *than = impossible(solving, solving->solved->roots[0]);
-  return than ? arena_printf(solving->arena, "; that is impossible, %s", than) : "";
+static const char *excess_text(const struct solving *solving) {
+  const struct excess excess = excess_at(solving, solving->solved->roots[0]);
+  return excess.words ? arena_printf(solving->arena, "; that is %s%s",
+                                     is_impossible(excess) ? "impossible, " : "", excess.words)
+                      : "";
 }
 
 // "from b.accelerators = 3 gpu up to 30 gpu", "at every value of b.discount"; the input is named if
@@ -193,7 +201,7 @@ static const char *sentence(const struct solving *solving) {
   const char *wanted = wanted_text(solving);
   if (solved->count)
     return arena_printf(solving->arena, "%s costs %s%s%s", solving->option, solution_text(solving),
-                        solved->more ? ", and at other values" : "", impossible_text(solving));
+                        solved->more ? ", and at other values" : "", excess_text(solving));
   if (holds_throughout(solved))
     return arena_printf(solving->arena, "%s costs %s at every value of %s", solving->option, wanted,
                         solved->name);
@@ -410,8 +418,8 @@ struct answer solve_answer_of(const struct solve_answer *solved, const struct so
                                   .arena = arena};
   struct answer answer = answer_new("solve", solved->name, NULL, solved->scenario, arena);
   answer.sentence = arena_printf(arena, "%s; %s.", sentence(&solving), now_text(&solving));
-  answer.no =
-      solved->count ? impossible(&solving, solved->roots[0]) != NULL : !holds_throughout(solved);
+  answer.no = solved->count ? is_impossible(excess_at(&solving, solved->roots[0]))
+                            : !holds_throughout(solved);
   answer.schema = 1;
   answer_push(&answer, values_table(&solving));
   add_gaps(&solving, &answer);

@@ -293,6 +293,36 @@ def apart(prefill, decode, concurrency):
                       output_tput_per_gpu=390 * 12 / decode, input_tput_per_gpu=390 * 12 / prefill)
 
 
+# What a result says of its speculation, the words that ask for its record, and some that do not.
+SPECULATIONS = {
+    'EAGLE3': (lambda: sglang(16, speculative_algorithm='EAGLE3'), ('EAGLE3', 'eagle3'), ('mtp', 'EAGLE', 'none', None)),
+    'MTP in capitals': (lambda: sglang(16, speculative_algorithm='MTP'), ('mtp', 'MTP', 'nextn'), ('EAGLE3', None)),
+    "SGLang's other word for it": (lambda: sglang(16, speculative_algorithm='NEXTN'), ('mtp', 'NextN'), ('ngram', None)),
+    'a length alone': (lambda: vllm(spec_decode_acceptance_length=2.6), ('mtp', 'EAGLE3', 'unnamed'), ('none', None)),
+    'none': (vllm, ('none', None), ('mtp', 'unnamed')),
+}
+
+
+def test_speculation_is_asked_for_by_its_name():
+    for name, (result, fitting, others) in SPECULATIONS.items():
+        folder = Imports()
+        record, = folder.imported([folder.write('a.json', result())], *options(
+            date=None if 'date' in result() else '2026-08-06'))[1]
+        for word in fitting + others:
+            said = '' if word is None else f'speculation = {word}\n'
+            scenario = folder.write('made-up.ini', SCENARIO.replace('batch = 16\n', said))
+            done = run('compare', scenario, '--measurements', folder.records, '--format', 'json')
+            expect((done.returncode == DONE) == (word in fitting), f'{name}, {word}: {done.stderr}')
+            if done.returncode == DONE:
+                option, = json.loads(done.stdout)['options']
+                expect(near(option['inputs']['throughput']['value'], record['rungs'][0]['output_tokens_per_s'] / 8), option)
+                noted = f'the record does not name its method of speculation, which counts as {word}' in str(option)
+                expect(noted == (name == 'a length alone' and word != 'unnamed'), (name, word, option['warnings']))
+            else:
+                expect(f"has speculation = {record['speculation'] or '(not stated)'}, but the option asks for" in
+                       done.stderr, done.stderr)
+
+
 RESULTS_THAT_CONTRADICT = {
     'count': ([inferencex(), inferencex(conc=16, tp=4)], "accelerators is '8' in one and '4' in the other"),
     'accelerator': ([inferencex(hw='b200'), inferencex(conc=16)], "accelerator is 'b200' in one and 'h200' in the other"),

@@ -61,18 +61,33 @@ LIMITS = [  # name, accelerator, workload, input, its limit in token/s
     ('no precision: the fastest', B200, {'model': LLAMA}, 'throughput', computing(B200, LLAMA, 'dense_fp4_tflops')),
     ('sparse weights', B200, {'model': LLAMA, 'precision': 'fp4', 'sparsity': 'sparse'}, 'throughput',
      2 * computing(B200, LLAMA, 'dense_fp4_tflops')),
-    ('prefill counts', B200, {'model': LLAMA, 'precision': 'fp8', 'input_tokens': '8192 token',
-                              'output_tokens': '1024 token'}, 'throughput',
-     computing(B200, LLAMA, 'dense_fp8_tflops', 9)),
-    ('all tokens count', B200, {'model': LLAMA, 'precision': 'fp8', 'tokens': 'total', 'input_tokens': '8192 token',
-                                'output_tokens': '1024 token'}, 'throughput',
-     computing(B200, LLAMA, 'dense_fp8_tflops')),
     ('decoding is reading', B200, {'model': LLAMA, 'precision': 'fp8', 'batch': 4, 'context': 4096},
      'decode_throughput', reading(B200, LLAMA, 'fp8', 4, 4096)),
     ('decoding within a window', H100, {'model': 'mistral-7b', 'precision': 'fp8', 'batch': 64, 'context': 32768},
      'decode_throughput', reading(H100, 'mistral-7b', 'fp8', 64, 4096)),
     ('decoding at a large batch', B200, {'model': LLAMA, 'precision': 'fp8', 'batch': 4000},
      'decode_throughput', computing(B200, LLAMA, 'dense_fp8_tflops')),
+]
+
+LONG = {'model': LLAMA, 'precision': 'fp8', 'input_tokens': '8192 token', 'output_tokens': '1024 token'}
+TOTAL = {**LONG, 'tokens': 'total'}
+ALL_FP8 = computing(B200, LLAMA, 'dense_fp8_tflops')
+
+
+def cached(plain, highest):
+    """A rate of `share` times the limit without a cache: the share of the input that is not computed."""
+    return lambda share: f'unless {100 * (plain - plain / share) / (plain - highest):.3g} % of the input comes from a cache'
+
+
+# Name, workload, input, the limit without a cache or speculation, the one with it, and what makes a rate possible.
+POSSIBLE = [
+    ('prompts from a cache', LONG, 'throughput', ALL_FP8 / 9, ALL_FP8, cached(9, 1)),
+    ('all tokens, prompts from a cache', TOTAL, 'throughput', ALL_FP8, ALL_FP8 * 9, cached(1, 1 / 9)),
+    ('all tokens of unknown lengths', {'model': LLAMA, 'precision': 'fp8', 'tokens': 'total'}, 'throughput', ALL_FP8,
+     None, cached(1, 0)),
+    ('several tokens a step', {'model': LLAMA, 'precision': 'fp8', 'batch': 4, 'context': 4096, 'speculation': 'mtp'},
+     'decode_throughput', reading(B200, LLAMA, 'fp8', 4, 4096), ALL_FP8,
+     lambda share: f'unless a step yields {share:.3g} tokens'),
 ]
 
 
@@ -94,6 +109,31 @@ def is_held(folder, part, workload, name, limit):
     expect('is more than' not in str(below['options'][0]['warnings']), below['options'][0]['warnings'])
     sourced = run_json('compare', scenario(folder, part, workload, option(1.0001, f'{name}.source = a vendor\n')))
     expect('is more than' in str(sourced['options'][0]['warnings']), sourced['options'][0]['warnings'])
+
+
+def is_possible(folder, workload, name, plain, highest, reason):
+    """Between the two limits a typed rate gets a warning that says what it takes; above the higher one it is refused."""
+    def option(rate):
+        return f'list_price = 30000 USD\n{name} = {rate!r} token/s\n'
+
+    for share in (0.9999, 1.0001, 1.5, 2.64, 0.9999 * (highest or 50 * plain) / plain):
+        said = str(run_json('compare', scenario(folder, B200, workload, option(plain * share)))['options'][0]['warnings'])
+        expect('is more than' not in said if share < 1 else f'{plain:.6g} token/s by its datasheet, {reason(share)}' in said,
+               (share, said))
+    if highest:
+        done = run('compare', scenario(folder, B200, workload, option(1.0001 * highest)))
+        expect(done.returncode == BAD_INPUT and f'{highest:.6g} token/s by its datasheet; check' in done.stderr, done.stderr)
+
+
+def counting_hits(folder):
+    """A prefill rate that counts tokens from the cache is that many times what is computed."""
+    for includes, times in (('no', 1), ('yes', 10)):
+        for share, refused in ((0.9999, False), (1.0001, True)):
+            option = (f'list_price = 30000 USD\ndecode_throughput = 1500 token/s\ncache_hit = 90 %\n'
+                      f'prefill_throughput = {ALL_FP8 * times * share!r} token/s\nprefill_includes_hits = {includes}\n')
+            done = run('compare', scenario(folder, B200, LONG, option), '-q')
+            expect((done.returncode == BAD_INPUT) == refused == ('can compute' in done.stderr), (includes, share, done.stderr))
+            expect('can compute' not in done.stdout, done.stdout)
 
 
 def is_unknown(folder):
@@ -237,6 +277,17 @@ def said_of_results(folder):
                 in said) == (status == NO), said)
 
 
+def said_of_results_with_a_cache(folder):
+    """A required throughput that takes cached prompts is possible, and says so."""
+    path = scenario(folder, H100, LONG, 'list_price = 30000 USD\nthroughput = 1000 token/s\n[option dear]\n'
+                    f'accelerator = {H100}\nthroughput = 1000 token/s\nlist_price = 90000 USD\n')
+    done = run('solve', path, '--option', 'dear', '--for', 'throughput', '-q')
+    said, limit = ' '.join(done.stdout.split()), computing(H100, LLAMA, 'dense_fp8_tflops', 9)
+    expect(done.returncode == DONE and 'impossible' not in said and
+           f'; that is more than {H100} can compute of {LLAMA} in fp8: {limit:.6g} token/s by its datasheet, unless ' in said,
+           said)
+
+
 def prices(folder):
     """A quarter of the lowest and four times the highest price of that part in the catalogue."""
     for part in (B200, 'mi325x-256', 'h200-sxm-141', 'mi355x-288'):
@@ -350,8 +401,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, part, workload, what, limit in LIMITS:
             count.test(name, is_held, folder, part, workload, what, limit)
-        for test in (is_unknown, in_every_case, said_of_ranges, said_of_nothing, said_of_results, prices, other_prices,
-                     lists_by_year, watts, the_slips):
+        for name, *case in POSSIBLE:
+            count.test(name, is_possible, folder, *case)
+        for test in (counting_hits, is_unknown, in_every_case, said_of_ranges, said_of_nothing, said_of_results,
+                     said_of_results_with_a_cache, prices, other_prices, lists_by_year, watts, the_slips):
             count.test(test.__name__.replace('_', ' '), test, folder)
         for name, *case in LOW:
             count.test(name, low_throughput, folder, *case)

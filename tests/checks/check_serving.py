@@ -176,6 +176,33 @@ def test_sglang_states_its_version():
         expect((record['engine'], record['engine_version']) == ('SGLang', version), record)
 
 
+# Script, options, the record's speculation and tokens a step, and what is warned of. 16 tokens in chunks of 3 are 6 steps.
+UNKNOWN = 'whether the server speculates is unknown, as its chunks hold several tokens'
+NAMELESS = 'by its counters the server speculates, 2.67 tokens a step: name the method with --speculation METHOD'
+SPECULATING = (
+    ('per_chunk=3,speculates=1', (), 'unnamed', 16 / 6, NAMELESS),
+    ('per_chunk=3,speculates=1', ('--speculation', 'mtp'), 'mtp', 16 / 6, None),
+    ('per_chunk=3,speculates=1', ('--speculation', 'none'), 'unnamed', 16 / 6, NAMELESS),
+    ('per_chunk=1,speculates=1', (), 'unnamed', 1, 'speculates, 1 tokens a step'),
+    ('engine=sglang,per_chunk=3,speculates=1', (), 'EAGLE3', 16 / 6, None),
+    ('per_chunk=3', (), '', None, UNKNOWN),
+    ('per_chunk=3', ('--speculation', 'none'), '', None, None),
+    ('per_chunk=3', ('--speculation', 'ngram'), 'ngram', None, None),
+    ('per_chunk=1', (), '', None, None),
+)
+
+
+def test_speculation():
+    """As stated, as the server reports it, or asked for where chunks hold several tokens."""
+    for script, options, speculation, length, warning in SPECULATING:
+        record, done = measured(f'{SCRIPT},{script}', '--concurrency', 2, *options)
+        rung, = record['rungs']
+        expect(record['speculation'] == speculation, (script, options, record['speculation']))
+        expect(rung['accepted_length'] is length is None or near(rung['accepted_length'], length), (script, rung))
+        expect(warning in done.stderr if warning else '--speculation METHOD' not in done.stderr, (script, options, done.stderr))
+        expect((UNKNOWN in record['remarks']) == (warning == UNKNOWN), record['remarks'])
+
+
 def test_usage_in_a_chunk_of_its_own():
     record, _ = measured(SCRIPT + ',usage=own,per_chunk=5', '--concurrency', 2)
     expect(record['rungs'][0]['output_tokens'] == 16, 'chunks were counted')

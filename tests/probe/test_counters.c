@@ -11,7 +11,7 @@
 // NAN: not reported. A sum that lacks a part that others report is not reported, either.
 static const struct {
   const char *name, *text, *engine;
-  double input, cached, output;
+  double input, cached, output, accepted; // the last: tokens a step since the start
 } cases[] = {
     {"vLLM",
      "# HELP vllm:prompt_tokens_total Number of prefill tokens processed.\n"
@@ -19,39 +19,54 @@ static const struct {
      "vllm:prompt_tokens_total{engine=\"0\",model_name=\"m\"} 120.0\n"
      "vllm:generation_tokens_total{engine=\"0\",model_name=\"m\"} 64.0\n"
      "vllm:prefix_cache_hits_total{engine=\"0\",model_name=\"m\"} 16.0\n",
-     "vLLM", 120, 16, 64},
+     "vLLM", 120, 16, 64, NAN},
     {"vLLM, two engines in one",
      "vllm:prompt_tokens_total{engine=\"0\"} 100\nvllm:prompt_tokens_total{engine=\"1\"} 20\n"
      "vllm:generation_tokens_total{engine=\"0\"} 60\nvllm:generation_tokens_total{engine=\"1\"} "
      "4\n",
-     "vLLM", 120, NAN, 64},
+     "vLLM", 120, NAN, 64, NAN},
     {"vLLM 0.9 tells its cache's hits under two names: they count once",
      "vllm:gpu_prefix_cache_hits_total 16\nvllm:prefix_cache_hits_total 16\n"
      "vllm:prompt_tokens_total 120\nvllm:generation_tokens_total 64\n",
-     "vLLM", 120, 16, 64},
+     "vLLM", 120, 16, 64, NAN},
     {"SGLang",
      "sglang:prompt_tokens_total{model_name=\"m\"} 120\nsglang:generation_tokens_total 64\n"
      "sglang:cached_tokens_total 3\n",
-     "SGLang", 120, 3, 64},
+     "SGLang", 120, 3, 64, NAN},
     {"llama-server counts what was cached beside the rest",
      "llamacpp:prompt_tokens_total 100\nllamacpp:prompt_tokens_cached_total 20\n"
      "llamacpp:tokens_predicted_total 64\n",
-     "llama.cpp", 120, 20, 64},
-    {"llama-server that counts no cache", "llamacpp:prompt_tokens_total 100\n", NULL, 100, NAN,
+     "llama.cpp", 120, 20, 64, NAN},
+    {"llama-server that counts no cache", "llamacpp:prompt_tokens_total 100\n", NULL, 100, NAN, NAN,
      NAN},
+    {"vLLM that speculates: a token of every step's own, and those accepted of its draft",
+     "vllm:prompt_tokens_total 120\nvllm:generation_tokens_total 64\n"
+     "vllm:spec_decode_num_drafts_total{engine=\"0\"} 20\n"
+     "vllm:spec_decode_num_drafts_total{engine=\"1\"} 20\n"
+     "vllm:spec_decode_num_draft_tokens_total 120\n"
+     "vllm:spec_decode_num_accepted_tokens_total{engine=\"0\"} 20\n"
+     "vllm:spec_decode_num_accepted_tokens_total{engine=\"1\"} 50\n",
+     "vLLM", 120, NAN, 64, 2.75},
+    {"vLLM that has accepted nothing yet, of no drafts",
+     "vllm:spec_decode_num_drafts_total 0\nvllm:spec_decode_num_accepted_tokens_total 0\n", NULL,
+     NAN, NAN, NAN, NAN},
+    {"SGLang that speculates, in two replicas",
+     "sglang:spec_accept_length{dp_rank=\"0\"} 2.5\nsglang:spec_accept_length{dp_rank=\"1\"} 3\n",
+     NULL, NAN, NAN, NAN, 2.75},
+    {"SGLang that does not", "sglang:spec_accept_length 0.0\n", NULL, NAN, NAN, NAN, NAN},
     {"labels with any character in them, a time, no end of line",
      "vllm:prompt_tokens_total{m=\"a } b \\\" 7\"} 120 1763800000000\n"
      "vllm:generation_tokens_total{m=\"{\"}\t6.4e1",
-     "vLLM", 120, NAN, 64},
+     "vLLM", 120, NAN, 64, NAN},
     {"no number, less than none, more than any",
      "vllm:prompt_tokens_total many\nvllm:generation_tokens_total -1\n"
      "vllm:prefix_cache_hits_total +Inf\n",
-     NULL, NAN, NAN, NAN},
+     NULL, NAN, NAN, NAN, NAN},
     {"names that only begin alike, and a label that does not end",
      "vllm:prompt_tokens_total_ 5\nvllm:prompt_tokens 5\nvllm:generation_tokens_total{a=\"b 5\n",
-     NULL, NAN, NAN, NAN},
-    {"no counters at all", "<html>Not Found</html>\n\n\n{}\n", NULL, NAN, NAN, NAN},
-    {"nothing", "", NULL, NAN, NAN, NAN},
+     NULL, NAN, NAN, NAN, NAN},
+    {"no counters at all", "<html>Not Found</html>\n\n\n{}\n", NULL, NAN, NAN, NAN, NAN},
+    {"nothing", "", NULL, NAN, NAN, NAN, NAN},
 };
 
 static bool is_same(double one, double other) {
@@ -67,11 +82,13 @@ static void test_texts(void **state) {
     memcpy(bytes, cases[i].text, size);
     const struct server_counters read = counters_read(bytes, size);
     test_free(bytes);
+    const struct server_counters start = {NULL, 0, 0, 0, 0, 0, 0};
+    const double accepted = counters_accepted_length(&start, &read);
     if (!is_same(read.input_tokens, cases[i].input) ||
         !is_same(read.cached_tokens, cases[i].cached) ||
-        !is_same(read.output_tokens, cases[i].output))
-      fail_msg("%s: %g in, %g of them cached, %g out", cases[i].name, read.input_tokens,
-               read.cached_tokens, read.output_tokens);
+        !is_same(read.output_tokens, cases[i].output) || !is_same(accepted, cases[i].accepted))
+      fail_msg("%s: %g in, %g of them cached, %g out, %g a step", cases[i].name, read.input_tokens,
+               read.cached_tokens, read.output_tokens, accepted);
     assert_int_equal(read.engine != NULL, cases[i].engine != NULL);
     if (read.engine)
       assert_string_equal(read.engine, cases[i].engine);
@@ -81,7 +98,8 @@ static void test_texts(void **state) {
 // ---- compared with the client's
 
 static struct server_counters counted(double input, double cached, double output) {
-  return (struct server_counters){NULL, input, cached, output};
+  return (struct server_counters){
+      .input_tokens = input, .cached_tokens = cached, .output_tokens = output};
 }
 
 static const struct {

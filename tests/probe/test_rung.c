@@ -49,6 +49,7 @@ static struct serving_rung rung_of(double dawdle_s, struct fixture *fixture) {
   char url[64];
   snprintf(url, sizeof url, "http://127.0.0.1:%d/ttft=20,tpot=5", engine.port);
   assert_int_equal(server_open(&server, url, &fixture->arena, &fixture->diagnostics), 0);
+  double chunk_tokens;
   const struct rung_order order = {.server = &server,
                                    .prompt = &prompt,
                                    .load = LOAD_CLOSED,
@@ -60,7 +61,9 @@ static struct serving_rung rung_of(double dawdle_s, struct fixture *fixture) {
                                    .stop = &never,
                                    .told = dawdle,
                                    .told_context = &dawdle_s};
-  assert_int_equal(rung_run(&order, &rung, &fixture->arena, &fixture->diagnostics), RUNG_DONE);
+  assert_int_equal(rung_run(&order, &rung, &chunk_tokens, &fixture->arena, &fixture->diagnostics),
+                   RUNG_DONE);
+  expect_near(chunk_tokens, 1, 1e-12, "tokens per chunk");
   server_close(&server);
   engine_process_end(&engine);
   return rung;

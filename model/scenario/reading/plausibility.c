@@ -375,19 +375,38 @@ static double value_of(const struct scenario *scenario, const struct option *opt
   return figure_is_stated(figure) ? figure_highest(figure) : 0;
 }
 
+// Tokens computed per token that a rate counts: of input that is not cached, and of cached input.
+struct work {
+  double uncached, cached;
+};
+
+// What a prefill rate counts is stated; a server's may come from its own cache.
+static struct work work_of(const struct scenario *scenario, const struct option *option,
+                           size_t which_case, const struct rate *rate) {
+  const double input = value_of(scenario, option, which_case, "input_tokens");
+  const double output = value_of(scenario, option, which_case, "output_tokens");
+  const bool is_known = input > 0 && output > 0;
+  if (!rate->is_serving) {
+    const bool counts_hits =
+        !rate->is_decode && value_of(scenario, option, which_case, "prefill_includes_hits") > 0;
+    const double hits = value_of(scenario, option, which_case, "cache_hit");
+    return counts_hits ? (struct work){1 - hits, 1 - hits} : (struct work){1, 1};
+  }
+  if (!strcmp(option->workload.values[WORKLOAD_TOKENS], "total"))
+    return (struct work){1, is_known ? output / (input + output) : 0};
+  return (struct work){is_known ? 1 + input / output : 1, 1};
+}
+
 static bool find_roofline(const struct scenario *scenario, const struct option *option,
                           size_t which_case, const struct rate *rate, struct roofline *roofline) {
   const char *const *said = option->workload.values;
-  const double input = value_of(scenario, option, which_case, "input_tokens");
-  const double output = value_of(scenario, option, which_case, "output_tokens");
-  const bool is_output = rate->is_serving && strcmp(said[WORKLOAD_TOKENS], "total") != 0;
   *roofline =
       (struct roofline){.accelerators = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS),
                         .models = catalog_glance(scenario->catalog, CATALOG_MODELS),
                         .precision = said[WORKLOAD_PRECISION],
                         .kv = said[WORKLOAD_KV],
                         .is_sparse = !strcmp(said[WORKLOAD_SPARSITY], "sparse"),
-                        .computed = is_output && output > 0 ? 1 + input / output : 1,
+                        .computed = work_of(scenario, option, which_case, rate).uncached,
                         .batch = rate->is_decode ? strtod(said[WORKLOAD_BATCH], NULL) : 0,
                         .context = strtod(said[WORKLOAD_CONTEXT], NULL)};
   if (!roofline->accelerators || !roofline->models || !*said[WORKLOAD_MODEL])
@@ -399,49 +418,81 @@ static bool find_roofline(const struct scenario *scenario, const struct option *
   return accelerator >= 0 && model >= 0;
 }
 
-// "more than b200-sxm-180 can compute of llama-2-70b in fp8: 36231.9 token/s by its datasheet";
-// NULL if it is not, or if no roofline is known.
-static const char *beyond(const struct scenario *scenario, const struct option *option,
-                          size_t which_case, const struct rate *rate, double value,
-                          struct arena *arena) {
-  struct roofline roofline;
-  if (!find_roofline(scenario, option, which_case, rate, &roofline))
-    return NULL;
-  const double computing = roofline_computing(&roofline);
-  const double reading = roofline_reading(&roofline);
-  const double limit = fmin(computing, reading);
-  if (rate_per_second(value) <= limit)
-    return NULL;
-  const char *how = computing > reading   ? arena_printf(arena, " at batch %g", roofline.batch)
-                    : *roofline.precision ? arena_printf(arena, " in %s", roofline.precision)
-                                          : "";
-  return arena_printf(arena, "more than %s can %s of %s%s: %.6g token/s by its datasheet",
-                      option->accelerator, computing > reading ? "read" : "compute",
-                      option->workload.values[WORKLOAD_MODEL], how, limit);
+static double limit_of(const struct roofline *roofline) {
+  return fmin(roofline_computing(roofline), roofline_reading(roofline));
 }
 
-const char *plausibility_beyond(const struct scenario *scenario, const struct option *option,
-                                int declaration, double value, struct arena *arena) {
+// Of a server that finds all of its input in a cache and, if it speculates, yields several tokens a
+// step.
+static struct roofline highest_of(const struct option *option, struct roofline roofline,
+                                  const struct work *work) {
+  roofline.computed = work->cached;
+  roofline.batch = *option->workload.values[WORKLOAD_SPECULATION] ? 0 : roofline.batch;
+  return roofline;
+}
+
+static const char *limit_words(const struct option *option, const struct roofline *roofline,
+                               struct arena *arena) {
+  const bool is_read = roofline_reading(roofline) < roofline_computing(roofline);
+  const char *how = is_read                ? arena_printf(arena, " at batch %g", roofline->batch)
+                    : *roofline->precision ? arena_printf(arena, " in %s", roofline->precision)
+                                           : "";
+  return arena_printf(arena, "more than %s can %s of %s%s: %.6g token/s by its datasheet",
+                      option->accelerator, is_read ? "read" : "compute",
+                      option->workload.values[WORKLOAD_MODEL], how, limit_of(roofline));
+}
+
+// What makes a rate above the limit possible.
+static const char *unless_words(const struct roofline *roofline, const struct work *work,
+                                double per_second, struct arena *arena) {
+  const double computing = roofline_computing(roofline), reading = roofline_reading(roofline);
+  if (reading < computing)
+    return arena_printf(arena, "unless a step yields %.3g tokens", per_second / reading);
+  const double computed = work->uncached * computing / per_second;
+  const double hits = (work->uncached - computed) / (work->uncached - work->cached);
+  return arena_printf(arena, "unless %.3g %% of the input comes from a cache", 100 * hits);
+}
+
+static struct excess beyond(const struct scenario *scenario, const struct option *option,
+                            size_t which_case, const struct rate *rate, double value,
+                            struct arena *arena) {
+  struct roofline roofline;
+  const double per_second = rate_per_second(value);
+  if (!find_roofline(scenario, option, which_case, rate, &roofline) ||
+      per_second <= limit_of(&roofline))
+    return (struct excess){NULL, false};
+  const struct work work = work_of(scenario, option, which_case, rate);
+  const struct roofline highest = highest_of(option, roofline, &work);
+  if (per_second > limit_of(&highest))
+    return (struct excess){limit_words(option, &highest, arena), false};
+  const char *words = arena_printf(arena, "%s, %s", limit_words(option, &roofline, arena),
+                                   unless_words(&roofline, &work, per_second, arena));
+  return (struct excess){words, true};
+}
+
+struct excess plausibility_beyond(const struct scenario *scenario, const struct option *option,
+                                  int declaration, double value, struct arena *arena) {
   const char *input = scenario->model->declarations[declaration].name;
   for (size_t r = 0; r < RATES; r++)
     if (!strcmp(rates[r].input, input))
       return beyond(scenario, option, scenario->selected, &rates[r], value, arena);
-  return NULL;
+  return (struct excess){NULL, false};
 }
 
-// The text on a rate above its roofline; NULL if it is not above, or not given.
-static const char *exceeds(const struct scenario *scenario, const struct option *option,
-                           size_t which_case, const struct rate *rate, const struct figure **figure,
-                           struct arena *arena) {
+// What is said of a rate above its roofline; no words if it is not above, or not given.
+static struct excess exceeds(const struct scenario *scenario, const struct option *option,
+                             size_t which_case, const struct rate *rate,
+                             const struct figure **figure, struct arena *arena) {
   const int d = model_find(scenario->model, rate->input);
   *figure = d < 0 ? &figure_none : option_figure(scenario, option, which_case, d);
   if ((*figure)->origin <= ORIGIN_RENT)
-    return NULL;
-  const char *than = beyond(scenario, option, which_case, rate, (*figure)->value, arena);
+    return (struct excess){NULL, false};
+  struct excess excess = beyond(scenario, option, which_case, rate, (*figure)->value, arena);
   const struct unit *unit = &scenario->model->declarations[d].unit;
-  return than ? arena_printf(arena, "%s, %s, is %s", rate->input,
-                             quantity_text((*figure)->value, unit, arena), than)
-              : NULL;
+  if (excess.words)
+    excess.words = arena_printf(arena, "%s, %s, is %s", rate->input,
+                                quantity_text((*figure)->value, unit, arena), excess.words);
+  return excess;
 }
 
 // ---- the ranges of rates
@@ -485,12 +536,14 @@ void plausibility_refuse_reach(const struct scenario *scenario, struct arena *ar
     const struct rate *rate = &rates[i % RATES];
     struct reach reach;
     const int d = reach_of_rate(scenario, option, rate, &reach);
-    const char *than =
-        d < 0 ? NULL : beyond(scenario, option, scenario->selected, rate, reach.low, arena);
-    if (than)
+    if (d < 0)
+      continue;
+    const struct excess excess =
+        beyond(scenario, option, scenario->selected, rate, reach.low, arena);
+    if (excess.words && !excess.is_possible)
       diagnostics_error(
           diagnostics, reach.place, "the whole range of %s, from %s, is %s", rate->input,
-          quantity_text(reach.low, &scenario->model->declarations[d].unit, arena), than);
+          quantity_text(reach.low, &scenario->model->declarations[d].unit, arena), excess.words);
   }
 }
 
@@ -499,7 +552,7 @@ static void look_at_reach(const struct scenario *scenario, struct option *option
   struct reach reach;
   const int d = reach_of_rate(scenario, option, rate, &reach);
   const char *than =
-      d < 0 ? NULL : beyond(scenario, option, scenario->selected, rate, reach.high, arena);
+      d < 0 ? NULL : beyond(scenario, option, scenario->selected, rate, reach.high, arena).words;
   if (than)
     texts_add(&option->warnings, arena, "%s may be up to %s, %s", rate->input,
               quantity_text(reach.high, &scenario->model->declarations[d].unit, arena), than);
@@ -511,9 +564,11 @@ double plausibility_most(const struct scenario *scenario, const struct option *o
   const char *input = scenario->model->declarations[declaration].name;
   for (size_t r = 0; r < RATES; r++)
     if (!strcmp(rates[r].input, input) &&
-        find_roofline(scenario, option, scenario->selected, &rates[r], &roofline))
-      return conversion_table[CONVERT_SECONDS_PER_HOUR].value *
-             fmin(roofline_computing(&roofline), roofline_reading(&roofline));
+        find_roofline(scenario, option, scenario->selected, &rates[r], &roofline)) {
+      const struct work work = work_of(scenario, option, scenario->selected, &rates[r]);
+      const struct roofline highest = highest_of(option, roofline, &work);
+      return conversion_table[CONVERT_SECONDS_PER_HOUR].value * limit_of(&highest);
+    }
   return INFINITY;
 }
 
@@ -526,12 +581,12 @@ void plausibility_refuse(const struct scenario *scenario, const struct option *o
   const struct figure *figure, *told = NULL;
   for (size_t c = 0; c < scenario->case_count; c++)
     for (size_t r = 0; r < RATES; r++) {
-      const char *what = exceeds(scenario, option, c, &rates[r], &figure, arena);
-      if (!what || !is_typed_alone(figure) || figure == told)
+      const struct excess excess = exceeds(scenario, option, c, &rates[r], &figure, arena);
+      if (!excess.words || excess.is_possible || !is_typed_alone(figure) || figure == told)
         continue;
       told = figure;
-      diagnostics_error(diagnostics, figure->place, "%s; check its unit, or give %s.source", what,
-                        rates[r].input);
+      diagnostics_error(diagnostics, figure->place, "%s; check its unit, or give %s.source",
+                        excess.words, rates[r].input);
     }
 }
 
@@ -539,7 +594,8 @@ static void look_at_rooflines(const struct scenario *scenario, size_t number, st
   struct option *option = &scenario->options[number];
   const struct figure *figure;
   for (size_t r = 0; r < RATES; r++) {
-    const char *what = exceeds(scenario, option, scenario->selected, &rates[r], &figure, arena);
+    const char *what =
+        exceeds(scenario, option, scenario->selected, &rates[r], &figure, arena).words;
     if (what)
       texts_add(&option->warnings, arena, "%s", what);
     look_at_reach(scenario, option, &rates[r], arena);

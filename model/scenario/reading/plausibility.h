@@ -9,6 +9,7 @@
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // A figure is reported if it is this many times the highest published one, or this fraction of the
@@ -38,24 +39,33 @@
 // A throughput above the accelerator's roofline (model/evidence/roofline.h) gets a warning whatever
 // its source; the roofline of reading counts for decoding, if the batch is known. So does a value
 // outside the range that applies to it.
+//
+// Two things let a rate exceed that roofline, and only one above what they allow is impossible: a
+// server's prompts may come from its cache, so that only the output is computed; and a step may
+// yield several tokens under speculation, so that reading is no limit.
 void plausibility_warn(const struct scenario *scenario, size_t option, struct arena *arena);
 
-// The highest value of an input that may be typed without a source, in base units: INFINITY without
-// a roofline.
+// The highest value of an input that is possible, in base units: INFINITY without a roofline.
 double plausibility_most(const struct scenario *scenario, const struct option *option,
                          int declaration);
 
-// The limit that a value of an input exceeds: "more than b200-sxm-180 can compute of llama-2-70b in
-// fp8: 36231.9 token/s by its datasheet"; NULL if it exceeds none.
-const char *plausibility_beyond(const struct scenario *scenario, const struct option *option,
-                                int declaration, double value, struct arena *arena);
+// The limit that a value exceeds: "more than b200-sxm-180 can compute of llama-2-70b in fp8:
+// 36231.9 token/s by its datasheet", with what makes it possible, if anything does: "unless a step
+// yields 2.64 tokens", "unless 65.4 % of the input comes from a cache".
+struct excess {
+  const char *words; // NULL: it exceeds none
+  bool is_possible;
+};
 
-// An error for each range and each free input that lies entirely above the roofline; a warning for
-// one that partly does.
+struct excess plausibility_beyond(const struct scenario *scenario, const struct option *option,
+                                  int declaration, double value, struct arena *arena);
+
+// An error for each range and each free input that is impossible throughout; a warning for one that
+// partly lies above the roofline.
 void plausibility_refuse_reach(const struct scenario *scenario, struct arena *arena,
                                struct diagnostics *diagnostics);
 
-// An error for each throughput above the roofline that is typed without a source, in any case.
+// An error for each impossible throughput that is typed without a source, in any case.
 void plausibility_refuse(const struct scenario *scenario, const struct option *option,
                          struct arena *arena, struct diagnostics *diagnostics);
 

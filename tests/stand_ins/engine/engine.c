@@ -210,6 +210,7 @@ static void send_tokens(struct engine *engine, struct connection *connection) {
     return;
   reply_chunk(&connection->out, reply);
   engine->counters.generated_tokens += (double)(reply->sent - before);
+  engine->counters.chunks++;
   const bool is_over = reply->sent >= reply->total && !(script->endless > 0);
   // In the middle of a two-byte character.
   const char *character =

@@ -57,8 +57,9 @@ static void props(struct bytes *body, const struct request *request, const struc
 static void server_info(struct bytes *body, const struct request *request,
                         const struct counters *c) {
   (void)c;
-  bytes_print(body, "{\"version\":\"%s\",\"max_running_requests\":64}",
-              request->script.old > 0 ? "0.4.6" : "0.5.18");
+  bytes_print(body, "{\"version\":\"%s\",\"max_running_requests\":64,\"speculative_algorithm\":%s}",
+              request->script.old > 0 ? "0.4.6" : "0.5.18",
+              request->script.speculates > 0 ? "\"EAGLE3\"" : "null");
 }
 
 static void metrics(struct bytes *body, const struct request *request, const struct counters *c) {
@@ -72,8 +73,11 @@ static void metrics(struct bytes *body, const struct request *request, const str
              {"prefix_cache_queries_total", "counter", c->prompt_tokens},
              {"prefix_cache_hits_total", "counter", c->cached_tokens},
              {"num_requests_running", "gauge", c->running},
-             {"num_requests_waiting", "gauge", c->waiting}};
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+             {"num_requests_waiting", "gauge", c->waiting},
+             {"spec_decode_num_drafts_total", "counter", c->chunks},
+             {"spec_decode_num_accepted_tokens_total", "counter", c->generated_tokens - c->chunks}};
+  const size_t count = sizeof all / sizeof all[0] - (request->script.speculates > 0 ? 0 : 2);
+  for (size_t i = 0; i < count; i++)
     bytes_print(
         body,
         "# HELP vllm:%s Of the stand-in.\n# TYPE vllm:%s %s\nvllm:%s{model_name=\"%s\"} %.1f\n",

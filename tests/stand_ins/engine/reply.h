@@ -10,7 +10,7 @@
 
 // For the whole server, as in its /metrics.
 struct counters {
-  double prompt_tokens, generated_tokens, cached_tokens;
+  double prompt_tokens, generated_tokens, cached_tokens, chunks;
   int running, waiting;
 };
 

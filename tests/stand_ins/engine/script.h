@@ -30,6 +30,7 @@ struct script {
   double limit;                                 // requests at a time; others get 503
   double context;                               // tokens of prompt and answer; more is 400
   double counters;                              // factor on the values of /metrics
+  double speculates;                            // every chunk is a draft with a token of its own
   double split, endless, gzip, redirect, garbage, json, wrong_length, undone, open_end;
   double old;                // SGLang's paths of 2025
   double no_text;            // no chunk has any
