@@ -12,7 +12,7 @@
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
-#include "probe/measure/environment.h"
+#include "model/telemetry/utc.h"
 #include "probe/measure/folder.h"
 #include "probe/serving/ladder.h"
 #include "probe/serving/load.h"
@@ -150,9 +150,9 @@ static const char *processor_of(const struct serving_session *session) {
 // asked.
 static const char *node_of(const struct serving_session *session) {
   const char *by_slurm = getenv("SLURMD_NODENAME");
-  return session->options->node                            ? session->options->node
+  return session->options->node                                 ? session->options->node
          : by_slurm && url_is_of_this_host(session->server.url) ? by_slurm
-                                                           : "";
+                                                                : "";
 }
 
 int serving_session_open(struct serving_session *session) {
@@ -174,7 +174,7 @@ int serving_session_open(struct serving_session *session) {
   record->node = node_of(session);
   record->served_model = session->served->name;
   record->url = session->server.url;
-  record->started = environment_time(session->arena);
+  record->started = utc_now(session->arena);
   record->date = arena_copy_n(session->arena, record->started, strlen("2026-11-21"));
   record->grade = GRADE_MEASURED;
   if (session->options->window_s < STEADY_WINDOW_S) {
@@ -234,7 +234,7 @@ static int keep(struct serving_session *session, const struct serving_rung *rung
   record->rungs =
       arena_grow(session->arena, record->rungs, record->count, record->count + 1, sizeof *rung);
   record->rungs[record->count++] = *rung;
-  record->finished = environment_time(session->arena);
+  record->finished = utc_now(session->arena);
   if (serving_write(record, session->path, session->arena, session->diagnostics))
     return -1;
   session->is_written = true;
