@@ -1,5 +1,7 @@
 #include "base/diagnostics.h"
 
+#include "base/texts.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -91,7 +93,7 @@ void diagnostics_warning(struct diagnostics *diagnostics, struct place place, co
 }
 
 // One character of a text that may hold anything: characters that a terminal would act on (escape
-// sequences) or could not show are replaced with U+FFFD.
+// sequences, directions of writing) or could not show are replaced with U+FFFD.
 struct character {
   uint8_t bytes[6];
   int length; // of bytes
@@ -103,11 +105,9 @@ static struct character next_character(const char *text, const char *end) {
   ucs4_t code;
   struct character character = {.used =
                                     u8_mbtouc(&code, (const uint8_t *)text, (size_t)(end - text))};
-  character.width = code == '\t' ? max_tab_columns : uc_width(code, "UTF-8");
-  if (character.width < 0 || code == 0xFFFE || code == 0xFFFF) {
+  if (code != '\t' && (text_acts_on_terminal(code) || code == 0xFFFE || code == 0xFFFF))
     code = 0xFFFD;
-    character.width = 1;
-  }
+  character.width = code == '\t' ? max_tab_columns : uc_width(code, "UTF-8");
   character.length = u8_uctomb(character.bytes, code, sizeof character.bytes);
   return character;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static const struct place nowhere = {0};
 static const long long last_second = 253402300799; // of 9999
@@ -78,6 +79,13 @@ bool process_shows_utf8(void) {
   const bool utf8 = !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
   freelocale(locale);
   return utf8;
+}
+
+bool process_shows_colour(FILE *stream) {
+  const int descriptor = fileno(stream);
+  const char *without = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  return descriptor >= 0 && isatty(descriptor) && !(without && *without) &&
+         !(terminal && !strcmp(terminal, "dumb"));
 }
 
 const char *process_today(struct arena *arena) {

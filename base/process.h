@@ -1,5 +1,6 @@
 // process: what a program was started with apart from its options: whether its arguments are valid
-// text, which characters its locale shows, the day that the environment sets, and how many files it
+// text, which characters its locale and which colors its
+// terminal shows, the day that the environment sets, and how many files it
 // may open.
 //
 // The programs stay in the C locale, so that letters sort, fold and compare the same everywhere.
@@ -11,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <time.h>
 
 // Reports each argument that is not valid UTF-8. Returns 0 or -1.
@@ -32,5 +34,8 @@ bool process_may_open(size_t files, size_t *most);
 
 // Whether the user's locale writes UTF-8.
 bool process_shows_utf8(void);
+
+// Whether the stream is a terminal that is to show colors: NO_COLOR is not set, TERM is not dumb.
+bool process_shows_colour(FILE *stream);
 
 #endif

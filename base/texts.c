@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <uniwidth.h>
 
 void texts_add(struct texts *texts, struct arena *arena, const char *format, ...) {
   va_list arguments;
@@ -28,4 +29,12 @@ const char *texts_joined_by(const struct texts *texts, const char *between, stru
 
 const char *text_counted(size_t count, const char *noun, struct arena *arena) {
   return arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
+}
+
+bool text_turns_direction(ucs4_t code) {
+  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+bool text_acts_on_terminal(ucs4_t code) {
+  return uc_width(code, "UTF-8") < 0 || text_turns_direction(code);
 }

@@ -1,10 +1,13 @@
-// texts: a list of sentences that grows one by one: warnings, reasons; and counted things.
+// texts: a list of sentences that grows one by one: warnings, reasons; counted things; and the
+// characters that are not printed for people.
 #ifndef PERTOKEN_BASE_TEXTS_H
 #define PERTOKEN_BASE_TEXTS_H
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <unitypes.h>
 
 // Empty when zeroed.
 struct texts {
@@ -22,5 +25,12 @@ const char *texts_joined_by(const struct texts *texts, const char *between, stru
 
 // "1 node", "2 nodes".
 const char *text_counted(size_t count, const char *noun, struct arena *arena);
+
+// Whether the character changes the direction of the text after it (Unicode 15, UAX 9), which could
+// make a line read as a different one.
+bool text_turns_direction(ucs4_t code);
+
+// Whether a terminal could act on the character rather than show it: that, and control characters.
+bool text_acts_on_terminal(ucs4_t code);
 
 #endif

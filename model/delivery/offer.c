@@ -2,7 +2,7 @@
 
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
-#include "model/evidence/grade.h"
+#include "model/evidence/date.h"
 
 #include <math.h>
 #include <stdlib.h>

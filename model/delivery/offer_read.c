@@ -13,7 +13,7 @@
 #include "model/delivery/offer_guarantee.h"
 #include "model/delivery/offer_reader.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/grade.h"
+#include "model/evidence/date.h"
 #include "model/evidence/naming.h"
 
 #include <math.h>

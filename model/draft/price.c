@@ -1,6 +1,7 @@
 #include "model/draft/price.h"
 
 #include "model/evidence/catalog.h"
+#include "model/evidence/date.h"
 #include "model/evidence/grade.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/draft/lines.h"
-#include "model/evidence/grade.h"
+#include "model/evidence/date.h"
 
 #include <ctype.h>
 #include <stdbool.h>

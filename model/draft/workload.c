@@ -2,6 +2,7 @@
 
 #include "base/csv.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/date.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/roofline.h"
 #include "model/evidence/workload.h"

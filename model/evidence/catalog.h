@@ -11,6 +11,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/catalog/columns.h"
+#include "model/evidence/date.h"
 #include "model/evidence/grade.h"
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 #include "model/evidence/evidence.h"
 
 #include "model/evidence/catalog.h"
+#include "model/evidence/date.h"
 
 #include <assert.h>
 #include <math.h>

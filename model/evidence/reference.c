@@ -3,8 +3,8 @@
 #include "base/statistics.h"
 #include "model/catalog/columns.h"
 #include "model/cost/quantity.h"
+#include "model/evidence/date.h"
 #include "model/evidence/fit.h"
-#include "model/evidence/grade.h"
 #include "model/evidence/memory.h"
 
 #include <ctype.h>

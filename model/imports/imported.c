@@ -2,7 +2,7 @@
 
 #include "base/digits.h"
 #include "base/source.h"
-#include "model/evidence/grade.h"
+#include "model/evidence/date.h"
 #include "model/evidence/workload.h"
 #include "model/telemetry/utc.h"
 

@@ -7,7 +7,7 @@
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
-#include "model/evidence/grade.h"
+#include "model/evidence/date.h"
 #include "model/questions/portfolio.h"
 #include "model/questions/question.h"
 #include "model/scenario/reading/currency.h"

@@ -9,7 +9,7 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/grade.h"
+#include "model/evidence/date.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/json_in.h"
 #include "base/process.h"
 #include "base/source.h"
-#include "model/evidence/grade.h"
+#include "model/evidence/date.h"
 #include "model/records/measurement_read.h"
 
 #include <dirent.h>

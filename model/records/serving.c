@@ -3,6 +3,7 @@
 #include "base/json_in.h"
 #include "base/record.h"
 #include "base/record_fields.h"
+#include "model/evidence/date.h"
 
 #include <ctype.h>
 #include <jansson.h>

@@ -6,6 +6,7 @@
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
+#include "model/evidence/date.h"
 #include "model/evidence/grade.h"
 
 #include <math.h>

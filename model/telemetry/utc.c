@@ -1,5 +1,7 @@
 #include "model/telemetry/utc.h"
 
+#include "model/evidence/date.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,19 +12,10 @@ struct parts {
   double second;
 };
 
-static bool is_leap(int year) {
-  return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-}
-
-static int days_in(int year, int month) {
-  static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  return days[month - 1] + (month == 2 && is_leap(year));
-}
-
 static bool seconds_of(const struct parts *parts, double *out) {
   if (parts->year < 1970 || parts->year > 9999 || parts->month < 1 || parts->month > 12 ||
-      parts->day < 1 || parts->day > days_in(parts->year, parts->month) || parts->hour > 23 ||
-      parts->minute > 59 || !(parts->second < 61))
+      parts->day < 1 || parts->day > date_days_of_month(parts->year, parts->month) ||
+      parts->hour > 23 || parts->minute > 59 || !(parts->second < 61))
     return false;
   struct tm tm = {.tm_year = parts->year - 1900,
                   .tm_mon = parts->month - 1,
@@ -126,4 +119,8 @@ const char *utc_text(double time_s, struct arena *arena) {
   gmtime_r(&seconds, &utc);
   strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return arena_copy(arena, text);
+}
+
+const char *utc_now(struct arena *arena) {
+  return utc_text((double)time(NULL), arena);
 }

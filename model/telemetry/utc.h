@@ -22,4 +22,7 @@ bool utc_offset_parse(const char *text, double *out);
 // "2026-11-21T09:30:00Z", rounded down to the second.
 const char *utc_text(double time_s, struct arena *arena);
 
+// The same of the current time.
+const char *utc_now(struct arena *arena);
+
 #endif

@@ -72,11 +72,6 @@ static int exit_status(const struct invocation *invocation, int failed) {
   return invocation->is_partial ? EXIT_NO_VERDICT : EXIT_DONE;
 }
 
-static bool has_colour(void) {
-  const char *no_colour = getenv("NO_COLOR");
-  return isatty(STDERR_FILENO) && !(no_colour && *no_colour);
-}
-
 static int run_command(const struct command *command, int argc, char **argv) {
   struct arena arena = {0};
   struct diagnostics diagnostics = {.arena = &arena};
@@ -84,7 +79,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
       .arena = &arena, .diagnostics = &diagnostics, .stop = interruption_flag()};
   const int failed = command->run(&invocation, argc, argv);
   if (failed || !invocation.quiet)
-    diagnostics_print(&diagnostics, stderr, has_colour());
+    diagnostics_print(&diagnostics, stderr, process_shows_colour(stderr));
   const int status = exit_status(&invocation, failed);
   arena_free(&arena);
   return status;
@@ -111,7 +106,7 @@ static int check_start(int argc, char **argv) {
   struct arena arena = {0};
   struct diagnostics diagnostics = {.arena = &arena};
   const int result = process_check_arguments(argc, argv, &diagnostics);
-  diagnostics_print(&diagnostics, stderr, has_colour());
+  diagnostics_print(&diagnostics, stderr, process_shows_colour(stderr));
   arena_free(&arena);
   return result;
 }

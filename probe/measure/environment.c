@@ -71,12 +71,3 @@ struct measurement_environment environment_read(int threads, const char *kernels
       .device_state = measurement_device_state_unknown,
   };
 }
-
-const char *environment_time(struct arena *arena) {
-  const time_t now = time(NULL);
-  struct tm utc;
-  char text[32];
-  gmtime_r(&now, &utc);
-  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return arena_copy(arena, text);
-}

@@ -10,7 +10,4 @@
 struct measurement_environment environment_read(int threads, const char *kernels_build,
                                                 struct arena *arena);
 
-// The current time, as records write it: "2026-11-21T09:30:00Z".
-const char *environment_time(struct arena *arena);
-
 #endif

@@ -7,12 +7,12 @@
 #include "kernels/decode.h"
 #include "model/evidence/grade.h"
 #include "model/records/timing.h"
+#include "model/telemetry/utc.h"
 #include "probe/devices/device.h"
 #include "probe/devices/precision.h"
 #include "probe/measure/depth.h"
 #include "probe/measure/energy.h"
 #include "probe/measure/energy_load.h"
-#include "probe/measure/environment.h"
 #include "probe/measure/prefill.h"
 #include "probe/measure/sampling.h"
 #include "probe/measure/variants.h"
@@ -335,7 +335,7 @@ static struct measurement begin(const struct protocol *protocol, const struct tr
       .step_form = {"", "", "", ""},
       .together = measurement_together_unknown,
       .seed = trial->seed,
-      .started = environment_time(protocol->arena),
+      .started = utc_now(protocol->arena),
   };
 }
 
@@ -364,7 +364,7 @@ enum protocol_outcome result_measure(const struct protocol *protocol, const stru
   if (outcome != PROTOCOL_DONE)
     return outcome;
   tell(protocol, trial, depths, out);
-  out->finished = environment_time(protocol->arena);
+  out->finished = utc_now(protocol->arena);
   if (out->step_seconds > 0 && out->layer_seconds > 0)
     return PROTOCOL_DONE;
   diagnostics_error(protocol->diagnostics, nowhere,

@@ -1,8 +1,8 @@
 #include "probe/options/options.h"
 
 #include "base/diagnostics.h"
+#include "base/option_row.h"
 #include "base/source.h"
-#include "base/text_option.h"
 #include "kernels/decode.h"
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
@@ -37,163 +37,176 @@ static const double usual_wait_s = 900; // for other nodes
 const char usual_fleet_devices[] = "auto:all";
 
 enum key {
-  KEY_DEVICE = 256,
-  KEY_MODEL,
-  KEY_PRECISION,
+  KEY_PRECISION = OPTION_ACTS,
   KEY_BATCH,
   KEY_CONTEXT,
   KEY_PREFILL,
   KEY_CHUNK,
   KEY_KV,
-  KEY_HEAD,
   KEY_ACTIVATIONS,
+  KEY_HEAD,
   KEY_LAYERS,
   KEY_TIME,
   KEY_SOAK,
   KEY_WALL_POWER,
-  KEY_WALL_NOTE,
   KEY_REDFISH,
   KEY_POWER_LIMIT,
   KEY_TENSOR_PARALLEL,
   KEY_SHARD,
   KEY_ALL_REDUCE,
-  KEY_ALL_REDUCE_NOTE,
-  KEY_THREADS,
-  KEY_NODE,
-  KEY_EXPECT,
-  KEY_ONE_BY_ONE,
-  KEY_WAIT,
-  KEY_SEND,
-  KEY_FIRST,
-  KEY_OFFER,
-  KEY_FOR,
   KEY_ROUTING,
-  KEY_SEED,
-  KEY_DATA,
-  KEY_DATA_EXTRA,
-  KEY_FORMAT,
-  KEY_CALIBRATE,
-  KEY_VERIFY_ONLY,
-  KEY_TOLERANCE,
   KEY_VARIANT,
+  KEY_THREADS,
+  KEY_WAIT,
+  KEY_SEED,
+  KEY_TOLERANCE,
+  KEY_FORMAT,
 };
 
-static const struct known_option {
-  const char *name;
-  int key;
-  unsigned commands;
-  const char *argument;
-  const char *doc;
-} known_options[] = {
-    {"device", KEY_DEVICE, COMMAND_RUN, "NAME",
+#define TEXT(member) OPTION_TEXT(0, struct probe_options, member)
+#define FLAG(member) OPTION_FLAG(0, struct probe_options, member)
+
+static const struct option_row known_options[] = {
+    {"device", "NAME",
      "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2, cuda:all or auto:all "
-     "(every GPU) measures several, one by one and then those of each kind at once"},
-    {"device", KEY_DEVICE, COMMAND_FLEET, "NAME",
+     "(every GPU) measures several, one by one and then those of each kind at once",
+     COMMAND_RUN, TEXT(device)},
+    {"device", "NAME",
      "Measure these devices, one by one and then those of each kind at once: cuda:all, cuda:0,2, "
-     "cuda:1, cpu (auto:all, which is every GPU, or the CPU where there is none)"},
-    {"device", KEY_DEVICE, COMMAND_LIST, "NAME",
-     "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)"},
-    {"model", KEY_MODEL, COMMAND_RUN | COMMAND_FLEET, "ID",
-     "A model in the catalogue; 'pertoken catalog models' lists them"},
-    {"offer", KEY_OFFER, COMMAND_FLEET, "FILE",
+     "cuda:1, cpu (auto:all, which is every GPU, or the CPU where there is none)",
+     COMMAND_FLEET, TEXT(device)},
+    {"device", "NAME",
+     "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)",
+     COMMAND_LIST, TEXT(device)},
+    {"model", "ID", "A model in the catalogue; 'pertoken catalog models' lists them",
+     COMMAND_RUN | COMMAND_FLEET, TEXT(model)},
+    {"offer", "FILE",
      "Measure the decoding that this offer guarantees, instead of --model and --precision; other "
-     "options set what it leaves open"},
-    {"for", KEY_FOR, COMMAND_FLEET, "NAME", "Measure only this guarantee of the offer"},
-    {"precision", KEY_PRECISION, COMMAND_RUN | COMMAND_FLEET, "LIST",
+     "options set what it leaves open",
+     COMMAND_FLEET, TEXT(fleet.offer)},
+    {"for", "NAME", "Measure only this guarantee of the offer", COMMAND_FLEET,
+     TEXT(fleet.guarantee)},
+    {"precision", "LIST",
      "Precision of the weights: bf16, int8, fp8, mxfp4, fp4, mxfp6, mxfp6-e3m2, int4, int8-g128 "
-     "(bf16)"},
-    {"batch", KEY_BATCH, COMMAND_RUN | COMMAND_FLEET, "LIST", "Rows decoded together: 1,4,16 (1)"},
-    {"context", KEY_CONTEXT, COMMAND_RUN | COMMAND_FLEET, "LIST",
-     "Positions attended to: 512,4096 (512)"},
-    {"prefill", KEY_PREFILL, COMMAND_RUN | COMMAND_FLEET, "LIST",
+     "(bf16)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_PRECISION)},
+    {"batch", "LIST", "Rows decoded together: 1,4,16 (1)", COMMAND_RUN | COMMAND_FLEET,
+     OPTION_READ(KEY_BATCH)},
+    {"context", "LIST", "Positions attended to: 512,4096 (512)", COMMAND_RUN | COMMAND_FLEET,
+     OPTION_READ(KEY_CONTEXT)},
+    {"prefill", "LIST",
      "Also measure prompts with these numbers of tokens, no longer than the context: 512,2048 "
-     "(none)"},
-    {"chunk", KEY_CHUNK, COMMAND_RUN | COMMAND_FLEET, "N",
-     "Tokens of a prompt computed at once (2048)"},
-    {"kv", KEY_KV, COMMAND_RUN | COMMAND_FLEET, "TYPE", "Type of the KV cache: bf16 or fp8 (bf16)"},
-    {"activations", KEY_ACTIVATIONS, COMMAND_RUN | COMMAND_FLEET, "TYPE",
+     "(none)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_PREFILL)},
+    {"chunk", "N", "Tokens of a prompt computed at once (2048)", COMMAND_RUN | COMMAND_FLEET,
+     OPTION_READ(KEY_CHUNK)},
+    {"kv", "TYPE", "Type of the KV cache: bf16 or fp8 (bf16)", COMMAND_RUN | COMMAND_FLEET,
+     OPTION_READ(KEY_KV)},
+    {"activations", "TYPE",
      "Type of the activations: bf16, fp8, int8, or weights: same as the weights (the best the "
-     "device supports)"},
-    {"head", KEY_HEAD, COMMAND_RUN | COMMAND_FLEET, "TYPE",
+     "device supports)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_ACTIVATIONS)},
+    {"head", "TYPE",
      "Type of embedding and head: bf16, or weights: same as the weights (weights for int8, "
-     "otherwise bf16)"},
-    {"layers", KEY_LAYERS, COMMAND_RUN | COMMAND_FLEET, "LIST",
+     "otherwise bf16)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_HEAD)},
+    {"layers", "LIST",
      "Measure only the first layers; two or three depths (4,8,12) are extrapolated to the whole "
-     "model"},
-    {"time", KEY_TIME, COMMAND_RUN | COMMAND_FLEET | COMMAND_CHECK, "SECONDS",
-     "Maximum sampling time per result (10)"},
-    {"soak", KEY_SOAK, COMMAND_RUN | COMMAND_FLEET, "SECONDS",
+     "model",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_LAYERS)},
+    {"time", "SECONDS", "Maximum sampling time per result (10)",
+     COMMAND_RUN | COMMAND_FLEET | COMMAND_CHECK, OPTION_READ(KEY_TIME)},
+    {"soak", "[SECONDS]",
      "Hold the load this long (300): the last half, at most a minute, is under the energy meter, "
-     "and samples are taken just before that (without --soak: 5.5 under the meter)"},
-    {"wall-power", KEY_WALL_POWER, COMMAND_RUN, "WATTS",
+     "and samples are taken just before that (without --soak: 5.5 under the meter)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_SOAK)},
+    {"wall-power", "WATTS",
      "Wall power of the whole machine under this load, read from a PDU: '512 W' (default: "
-     "ipmitool, if installed)"},
-    {"wall-power", KEY_WALL_POWER, COMMAND_FLEET, "TABLE",
+     "ipmitool, if installed)",
+     COMMAND_RUN, OPTION_READ(KEY_WALL_POWER)},
+    {"wall-power", "TABLE",
      "Wall power of each node under this load, read from a PDU: a CSV table with the columns "
      "'node' and 'wall_power', such as 5.2 kW; for a single node, just '5.2 kW' (default: "
-     "ipmitool, if installed)"},
-    {"wall-note", KEY_WALL_NOTE, COMMAND_RUN | COMMAND_FLEET, "TEXT",
-     "Where --wall-power was measured"},
-    {"redfish", KEY_REDFISH, COMMAND_RUN, "URL",
+     "ipmitool, if installed)",
+     COMMAND_FLEET, OPTION_READ(KEY_WALL_POWER)},
+    {"wall-note", "TEXT", "Where --wall-power was measured", COMMAND_RUN | COMMAND_FLEET,
+     TEXT(wall.note)},
+    {"redfish", "URL",
      "Ask the board's management controller for the whole machine's watts: "
-     "https://HOST/redfish/v1/Chassis/1/Power"},
-    {"redfish", KEY_REDFISH, COMMAND_FLEET, "URL",
+     "https://HOST/redfish/v1/Chassis/1/Power",
+     COMMAND_RUN, OPTION_READ(KEY_REDFISH)},
+    {"redfish", "URL",
      "Ask each board's management controller for its machine's watts; {node} stands for the node's "
-     "name: https://{node}-bmc/redfish/v1/Chassis/1/Power"},
-    {"power-limit", KEY_POWER_LIMIT, COMMAND_RUN, "LIST",
+     "name: https://{node}-bmc/redfish/v1/Chassis/1/Power",
+     COMMAND_FLEET, OPTION_READ(KEY_REDFISH)},
+    {"power-limit", "LIST",
      "Measure a GPU at each of these power limits, in watts, the highest first: 350,450,700; needs "
-     "root, and always restores the limit"},
-    {"tensor-parallel", KEY_TENSOR_PARALLEL, COMMAND_RUN | COMMAND_FLEET, "N",
-     "Measure one model that the N devices of --device hold together, through NCCL or RCCL"},
-    {"shard", KEY_SHARD, COMMAND_RUN | COMMAND_FLEET, "1/N",
-     "Measure one rank's share of a model that N devices would hold together (tensor parallel)"},
-    {"all-reduce", KEY_ALL_REDUCE, COMMAND_RUN | COMMAND_FLEET, "TIME",
-     "How long one all-reduce among the ranks takes: '12 us'; without it a share has no token/s"},
-    {"all-reduce-note", KEY_ALL_REDUCE_NOTE, COMMAND_RUN | COMMAND_FLEET, "TEXT",
-     "Source of the --all-reduce time"},
-    {"routing", KEY_ROUTING, COMMAND_RUN | COMMAND_FLEET, "POLICY",
+     "root, and always restores the limit",
+     COMMAND_RUN, OPTION_READ(KEY_POWER_LIMIT)},
+    {"tensor-parallel", "N",
+     "Measure one model that the N devices of --device hold together, through NCCL or RCCL",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_TENSOR_PARALLEL)},
+    {"shard", "1/N",
+     "Measure one rank's share of a model that N devices would hold together (tensor parallel)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_SHARD)},
+    {"all-reduce", "TIME",
+     "How long one all-reduce among the ranks takes: '12 us'; without it a share has no token/s",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_ALL_REDUCE)},
+    {"all-reduce-note", "TEXT", "Source of the --all-reduce time", COMMAND_RUN | COMMAND_FLEET,
+     TEXT(shard.source)},
+    {"routing", "POLICY",
      "How rows are routed to a mixture's experts: model: as its router chooses; uniform: equally "
-     "likely; skewed:1.2: by that power of their rank (model)"},
-    {"variant", KEY_VARIANT, COMMAND_RUN | COMMAND_FLEET, "WHICH",
+     "likely; skewed:1.2: by that power of their rank (model)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_ROUTING)},
+    {"variant", "WHICH",
      "Which variant of a GPU's kernels: own: their own choice; fastest: each that may be faster is "
-     "tried on the device, and the fastest measured; or one: step=streaming (fastest)"},
-    {"threads", KEY_THREADS, COMMAND_RUN | COMMAND_FLEET, "N",
-     "Threads on a CPU (0: the backend chooses)"},
-    {"node", KEY_NODE, COMMAND_RUN, "NAME",
-     "Name of this machine in a fleet, for 'pertoken fleet': \"$(hostname)\""},
-    {"node", KEY_NODE, COMMAND_FLEET, "NAME",
-     "Name of this machine (default: its Slurm name, otherwise its host name)"},
-    {"expect", KEY_EXPECT, COMMAND_FLEET, "NODES",
-     "The expected nodes: a plain list, a CSV table with a column 'node', or names such as "
-     "n[1-16]"},
-    {"one-by-one", KEY_ONE_BY_ONE, COMMAND_FLEET, NULL,
-     "Load one node after another, the rest idle (all at once)"},
-    {"wait", KEY_WAIT, COMMAND_FLEET, "TIME",
+     "tried on the device, and the fastest measured; or one: step=streaming (fastest)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_VARIANT)},
+    {"threads", "N", "Threads on a CPU (0: the backend chooses)", COMMAND_RUN | COMMAND_FLEET,
+     OPTION_READ(KEY_THREADS)},
+    {"node", "NAME", "Name of this machine in a fleet, for 'pertoken fleet': \"$(hostname)\"",
+     COMMAND_RUN, TEXT(node)},
+    {"node", "NAME", "Name of this machine (default: its Slurm name, otherwise its host name)",
+     COMMAND_FLEET, TEXT(node)},
+    {"expect", "NODES",
+     "The expected nodes: a plain list, a CSV table with a column 'node', or names such as n[1-16]",
+     COMMAND_FLEET, TEXT(fleet.expect)},
+    {"one-by-one", NULL, "Load one node after another, the rest idle (all at once)", COMMAND_FLEET,
+     FLAG(fleet.one_by_one)},
+    {"wait", "TIME",
      "Continue without nodes that have been silent for this long, which must exceed the time for a "
-     "result (15 min)"},
-    {"send", KEY_SEND, COMMAND_FLEET, NULL,
-     "The nodes share no folder: each sends its records to process 0, over TCP"},
-    {"first", KEY_FIRST, COMMAND_FLEET, "HOST[:PORT]",
-     "Address of process 0, for --send (from Slurm or Open MPI; a port from 63001 to 65534)"},
-    {"seed", KEY_SEED, COMMAND_RUN | COMMAND_FLEET, "N", "Seed of weights and cache (1)"},
-    {"data", KEY_DATA, COMMAND_RUN | COMMAND_FLEET, "DIR", "Use the catalogue in this directory"},
-    {"data-extra", KEY_DATA_EXTRA, COMMAND_RUN | COMMAND_FLEET, "FILE",
-     "Also load rows from this file"},
-    {"output", 'o', COMMAND_RUN, "DIR",
-     "Write the record to this directory; the same command resumes it (the current one)"},
-    {"output", 'o', COMMAND_FLEET, "DIR",
+     "result (15 min)",
+     COMMAND_FLEET, OPTION_READ(KEY_WAIT)},
+    {"send", NULL, "The nodes share no folder: each sends its records to process 0, over TCP",
+     COMMAND_FLEET, FLAG(fleet.send)},
+    {"first", "HOST[:PORT]",
+     "Address of process 0, for --send (from Slurm or Open MPI; a port from 63001 to 65534)",
+     COMMAND_FLEET, TEXT(fleet.first)},
+    {"seed", "N", "Seed of weights and cache (1)", COMMAND_RUN | COMMAND_FLEET,
+     OPTION_READ(KEY_SEED)},
+    {"data", "DIR", "Use the catalogue in this directory", COMMAND_RUN | COMMAND_FLEET,
+     TEXT(data_directory)},
+    {"data-extra", "FILE", "Also load rows from this file", COMMAND_RUN | COMMAND_FLEET,
+     TEXT(data_extra)},
+    {"output", "DIR",
+     "Write the record to this directory; the same command resumes it (the current one)",
+     COMMAND_RUN, OPTION_TEXT('o', struct probe_options, output_directory)},
+    {"output", "DIR",
      "A folder that all nodes share or, with --send, that each has: each node's records go to a "
-     "folder of its name there; the same command resumes them"},
-    {"verify-only", KEY_VERIFY_ONLY, COMMAND_RUN, NULL,
+     "folder of its name there; the same command resumes them",
+     COMMAND_FLEET, OPTION_TEXT('o', struct probe_options, output_directory)},
+    {"verify-only", NULL,
      "Only compare the kernels with the oracle, with one layer and with two, and each variant that "
      "would be tried: exit status 1 if any is out of tolerance, 4 if there was no time for all "
-     "variants; no record is written"},
-    {"tolerance", KEY_TOLERANCE, COMMAND_CHECK, "SHARE", "Tolerance for token/s (4 %)"},
-    {"format", KEY_FORMAT, COMMAND_LIST, "FORMAT", "Print as table or json"},
-    {"calibrate", KEY_CALIBRATE, COMMAND_LIST, NULL,
-     "Measure how fast each device reads and multiplies"},
-    {"quiet", 'q', COMMAND_LIST | COMMAND_RUN | COMMAND_FLEET | COMMAND_CHECK, NULL,
-     "No warnings and no progress on standard error"},
+     "variants; no record is written",
+     COMMAND_RUN, FLAG(verify_only)},
+    {"tolerance", "SHARE", "Tolerance for token/s (4 %)", COMMAND_CHECK,
+     OPTION_READ(KEY_TOLERANCE)},
+    {"format", "FORMAT", "Print as table or json", COMMAND_LIST, OPTION_READ(KEY_FORMAT)},
+    {"calibrate", NULL, "Measure how fast each device reads and multiplies", COMMAND_LIST,
+     FLAG(calibrate)},
+    {"quiet", NULL, "No warnings and no progress on standard error", 0,
+     OPTION_FLAG('q', struct probe_options, quiet)},
 };
 
 enum { KNOWN_OPTIONS = sizeof known_options / sizeof known_options[0] };
@@ -479,28 +492,10 @@ static void add_argument(const struct parsing *parsing, const char *text,
   parsing->options->record = text;
 }
 
-// Options whose text is kept unchanged, and where it is stored.
-static const struct text_option text_options[] = {
-    {KEY_DEVICE, offsetof(struct probe_options, device)},
-    {KEY_MODEL, offsetof(struct probe_options, model)},
-    {KEY_WALL_NOTE, offsetof(struct probe_options, wall.note)},
-    {KEY_ALL_REDUCE_NOTE, offsetof(struct probe_options, shard.source)},
-    {KEY_DATA, offsetof(struct probe_options, data_directory)},
-    {KEY_DATA_EXTRA, offsetof(struct probe_options, data_extra)},
-    {KEY_NODE, offsetof(struct probe_options, node)},
-    {KEY_EXPECT, offsetof(struct probe_options, fleet.expect)},
-    {KEY_FIRST, offsetof(struct probe_options, fleet.first)},
-    {KEY_OFFER, offsetof(struct probe_options, fleet.offer)},
-    {KEY_FOR, offsetof(struct probe_options, fleet.guarantee)},
-    {'o', offsetof(struct probe_options, output_directory)},
-};
-
-enum { TEXT_OPTIONS = sizeof text_options / sizeof text_options[0] };
-
 static error_t parse_one(int key, char *text, struct argp_state *state) {
   struct parsing *parsing = state->input;
   struct probe_options *options = parsing->options;
-  if (text_option_keep(text_options, TEXT_OPTIONS, key, text, options))
+  if (option_row_keep(known_options, KNOWN_OPTIONS, key, text, options))
     return 0;
   switch (key) {
   case KEY_PRECISION: read_precisions(text, parsing, state); break;
@@ -527,39 +522,17 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
     options->shard.all_reduce_s = read_short_time(text, "all-reduce", state);
     break;
   case KEY_THREADS: value_int(text, "", 0, MAX_THREADS, "threads", state, &options->threads); break;
-  case KEY_ONE_BY_ONE: options->fleet.one_by_one = true; break;
-  case KEY_SEND: options->fleet.send = true; break;
   case KEY_WAIT: options->fleet.wait_s = value_seconds(text, "wait", 1, state); break;
   case KEY_SEED: options->seed = value_seed(text, state); break;
   case KEY_FORMAT:
     options->json = !strcmp(one_of(text, "table", "json", "format", state), "json");
     break;
-  case KEY_CALIBRATE: options->calibrate = true; break;
-  case KEY_VERIFY_ONLY: options->verify_only = true; break;
   case KEY_TOLERANCE: options->tolerance = read_tolerance(text, parsing, state); break;
-  case 'q': options->quiet = true; break;
   case ARGP_KEY_ARG: add_argument(parsing, text, state); break;
   case ARGP_KEY_END: finish(parsing, state); break;
   default: return ARGP_ERR_UNKNOWN;
   }
   return 0;
-}
-
-// --soak can be given without a value; --quiet comes last in the help.
-static struct argp_option *options_of(enum probe_command command, struct arena *arena) {
-  struct argp_option *list = arena_array(arena, KNOWN_OPTIONS + 1, sizeof *list);
-  size_t count = 0;
-  for (const struct known_option *known = known_options; known < known_options + KNOWN_OPTIONS;
-       known++)
-    if (known->commands & command)
-      list[count++] =
-          (struct argp_option){.name = known->name,
-                               .key = known->key,
-                               .arg = known->argument,
-                               .flags = known->key == KEY_SOAK ? OPTION_ARG_OPTIONAL : 0,
-                               .doc = known->doc,
-                               .group = known->key == 'q'};
-  return list;
 }
 
 struct probe_options probe_options_parse(enum probe_command command, int argc, char **argv,
@@ -586,7 +559,7 @@ struct probe_options probe_options_parse(enum probe_command command, int argc, c
       .fleet = {.wait_s = NAN},
   };
   struct parsing parsing = {.syntax = syntax, .arena = arena, .options = &options};
-  const struct argp argp = {.options = options_of(command, arena),
+  const struct argp argp = {.options = option_rows_of(known_options, KNOWN_OPTIONS, command, arena),
                             .parser = parse_one,
                             .args_doc = syntax->arguments,
                             .doc = syntax->doc};

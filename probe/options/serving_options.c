@@ -1,6 +1,6 @@
 #include "probe/options/serving_options.h"
 
-#include "base/text_option.h"
+#include "base/option_row.h"
 #include "model/cost/quantity.h"
 #include "probe/options/values.h"
 #include "probe/serving/load.h"
@@ -14,13 +14,7 @@ enum { MAX_ACCELERATORS = 100000, MAX_TOKENS = 1 << 22, MAX_CONCURRENCY = 1024 }
 enum { USUAL_INPUT = 1024, USUAL_OUTPUT = 256 }; // tokens
 
 enum key {
-  KEY_ACCELERATOR = 256,
-  KEY_ACCELERATORS,
-  KEY_PRECISION,
-  KEY_MODEL,
-  KEY_SERVED_MODEL,
-  KEY_ENGINE,
-  KEY_NODE,
+  KEY_ACCELERATORS = OPTION_ACTS,
   KEY_INPUT,
   KEY_OUTPUT,
   KEY_CONCURRENCY,
@@ -28,71 +22,76 @@ enum key {
   KEY_SLO,
   KEY_TIME,
   KEY_LIMIT,
-  KEY_POWER,
-  KEY_DEVICES,
   KEY_CLOCK_OFFSET,
   KEY_SEED,
-  KEY_ACTIVATIONS,
-  KEY_KV,
-  KEY_SPECULATION,
-  KEY_DATA,
-  KEY_DATA_EXTRA,
 };
 
-static const struct argp_option known_options[] = {
-    {"accelerator", KEY_ACCELERATOR, "ID", 0,
-     "Hardware of the server: an accelerator in the catalogue, or cpu", 0},
-    {"accelerators", KEY_ACCELERATORS, "N", 0, "Number of accelerators behind the URL", 0},
-    {"precision", KEY_PRECISION, "P", 0, "Precision of the weights: bf16, fp8, int8, ...", 0},
-    {"activations", KEY_ACTIVATIONS, "P", 0,
-     "Precision of the activations, for a guarantee that names it", 0},
-    {"kv", KEY_KV, "P", 0, "Precision of the KV cache, likewise", 0},
-    {"speculation", KEY_SPECULATION, "METHOD", 0,
-     "Method of speculative decoding: MTP, EAGLE3, ...; or none (what the server reports)", 0},
-    {"model", KEY_MODEL, "ID", 0,
-     "The model being served, by its id in the catalogue; 'pertoken catalog models' lists them", 0},
-    {"served-model", KEY_SERVED_MODEL, "NAME", 0,
-     "The server's own name for it (the only one it serves)", 0},
-    {"engine", KEY_ENGINE, "NAME", 0,
-     "The serving program, if it does not identify itself: 'vLLM 0.10.1'", 0},
-    {"node", KEY_NODE, "NAME", 0,
+enum { SERVING = 1 }; // the only command with these options
+
+#define TEXT(member) OPTION_TEXT(0, struct serving_options, member)
+
+static const struct option_row known_options[] = {
+    {"accelerator", "ID", "Hardware of the server: an accelerator in the catalogue, or cpu",
+     SERVING, TEXT(accelerator)},
+    {"accelerators", "N", "Number of accelerators behind the URL", SERVING,
+     OPTION_READ(KEY_ACCELERATORS)},
+    {"precision", "P", "Precision of the weights: bf16, fp8, int8, ...", SERVING, TEXT(precision)},
+    {"activations", "P", "Precision of the activations, for a guarantee that names it", SERVING,
+     TEXT(activations)},
+    {"kv", "P", "Precision of the KV cache, likewise", SERVING, TEXT(kv)},
+    {"speculation", "METHOD",
+     "Method of speculative decoding: MTP, EAGLE3, ...; or none (what the server reports)", SERVING,
+     TEXT(speculation)},
+    {"model", "ID",
+     "The model being served, by its id in the catalogue; 'pertoken catalog models' lists them",
+     SERVING, TEXT(model)},
+    {"served-model", "NAME", "The server's own name for it (the only one it serves)", SERVING,
+     TEXT(served_model)},
+    {"engine", "NAME", "The serving program, if it does not identify itself: 'vLLM 0.10.1'",
+     SERVING, TEXT(engine)},
+    {"node", "NAME",
      "Name of the serving machine in a fleet, for 'pertoken accept' (this machine's Slurm name, if "
      "the server is here)",
-     0},
-    {"input", KEY_INPUT, "TOKENS", 0, "Tokens in each prompt (1024)", 0},
-    {"output", KEY_OUTPUT, "TOKENS", 0, "Tokens in each answer (256)", 0},
-    {"concurrency", KEY_CONCURRENCY, "LIST", 0,
+     SERVING, TEXT(node)},
+    {"input", "TOKENS", "Tokens in each prompt (1024)", SERVING, OPTION_READ(KEY_INPUT)},
+    {"output", "TOKENS", "Tokens in each answer (256)", SERVING, OPTION_READ(KEY_OUTPUT)},
+    {"concurrency", "LIST",
      "Requests in flight: 1,2,4,8; or auto: doubled up to 1024 until the gain is below 3 % (auto)",
-     0},
-    {"rate", KEY_RATE, "LIST", 0,
+     SERVING, OPTION_READ(KEY_CONCURRENCY)},
+    {"rate", "LIST",
      "Then requests arriving at random (Poisson): per second, '0.5,1,2', or as shares of the best "
      "rate found, '70 %,80 %,90 %'; or none (none; with --slo 70, 80 and 90 %)",
-     0},
-    {"slo", KEY_SLO, "LIMITS", 0,
+     SERVING, OPTION_READ(KEY_RATE)},
+    {"slo", "LIMITS",
      "Service-level objective: 'ttft 2 s, tpot 50 ms', or one of the two; goodput is the highest "
      "rate at which 90 % of requests meet it",
-     0},
-    {"time", KEY_TIME, "SECONDS", 0,
-     "Minimum steady window of each load (60); under 60 the record is graded projected", 0},
-    {"limit", KEY_LIMIT, "SECONDS", 0, "Maximum time for each load (30min)", 0},
-    {"power", KEY_POWER, "FILE", 0,
+     SERVING, OPTION_READ(KEY_SLO)},
+    {"time", "SECONDS",
+     "Minimum steady window of each load (60); under 60 the record is graded projected", SERVING,
+     OPTION_READ(KEY_TIME)},
+    {"limit", "SECONDS", "Maximum time for each load (30min)", SERVING, OPTION_READ(KEY_LIMIT)},
+    {"power", "FILE",
      "Power file that 'pertoken probe meter' wrote on the server's host meanwhile; the same "
      "command with this option adds it to loads without watts",
-     0},
-    {"devices", KEY_DEVICES, "LIST", 0,
-     "Which metered devices serve, here or in --power: 0,1, PCI addresses or UUIDs (all)", 0},
-    {"clock-offset", KEY_CLOCK_OFFSET, "SECONDS", 0,
+     SERVING, TEXT(power)},
+    {"devices", "LIST",
+     "Which metered devices serve, here or in --power: 0,1, PCI addresses or UUIDs (all)", SERVING,
+     TEXT(devices)},
+    {"clock-offset", "SECONDS",
      "Maximum difference between this clock and that of --power (default: from both hosts' NTP)",
-     0},
-    {"seed", KEY_SEED, "N", 0,
-     "Seed of the prompts (random); repeated prompts are found in a server's cache", 0},
-    {"data", KEY_DATA, "DIR", 0, "Use the catalogue in this directory", 0},
-    {"data-extra", KEY_DATA_EXTRA, "FILE", 0, "Also load rows from this file", 0},
-    {"output-directory", 'o', "DIR", 0,
-     "Write the record to this directory; the same command resumes it (the current one)", 0},
-    {"quiet", 'q', NULL, 0, "No warnings and no progress on standard error", 1},
-    {0},
+     SERVING, OPTION_READ(KEY_CLOCK_OFFSET)},
+    {"seed", "N", "Seed of the prompts (random); repeated prompts are found in a server's cache",
+     SERVING, OPTION_READ(KEY_SEED)},
+    {"data", "DIR", "Use the catalogue in this directory", SERVING, TEXT(data_directory)},
+    {"data-extra", "FILE", "Also load rows from this file", SERVING, TEXT(data_extra)},
+    {"output-directory", "DIR",
+     "Write the record to this directory; the same command resumes it (the current one)", SERVING,
+     OPTION_TEXT('o', struct serving_options, output_directory)},
+    {"quiet", NULL, "No warnings and no progress on standard error", 0,
+     OPTION_FLAG('q', struct serving_options, quiet)},
 };
+
+enum { KNOWN_OPTIONS = sizeof known_options / sizeof known_options[0] };
 
 // ---- values
 
@@ -169,25 +168,6 @@ struct parsing {
   bool has_rates;
 };
 
-static const struct text_option text_options[] = {
-    {KEY_ACCELERATOR, offsetof(struct serving_options, accelerator)},
-    {KEY_PRECISION, offsetof(struct serving_options, precision)},
-    {KEY_ACTIVATIONS, offsetof(struct serving_options, activations)},
-    {KEY_KV, offsetof(struct serving_options, kv)},
-    {KEY_SPECULATION, offsetof(struct serving_options, speculation)},
-    {KEY_MODEL, offsetof(struct serving_options, model)},
-    {KEY_SERVED_MODEL, offsetof(struct serving_options, served_model)},
-    {KEY_ENGINE, offsetof(struct serving_options, engine)},
-    {KEY_NODE, offsetof(struct serving_options, node)},
-    {KEY_POWER, offsetof(struct serving_options, power)},
-    {KEY_DEVICES, offsetof(struct serving_options, devices)},
-    {KEY_DATA, offsetof(struct serving_options, data_directory)},
-    {KEY_DATA_EXTRA, offsetof(struct serving_options, data_extra)},
-    {'o', offsetof(struct serving_options, output_directory)},
-};
-
-enum { TEXT_OPTIONS = sizeof text_options / sizeof text_options[0] };
-
 static void finish(const struct parsing *parsing, struct argp_state *state) {
   struct serving_options *options = parsing->options;
   struct ladder *ladder = &options->ladder;
@@ -222,7 +202,7 @@ static void add_argument(const char *text, struct argp_state *state,
 static error_t parse_one(int key, char *text, struct argp_state *state) {
   struct parsing *parsing = state->input;
   struct serving_options *options = parsing->options;
-  if (text_option_keep(text_options, TEXT_OPTIONS, key, text, options))
+  if (option_row_keep(known_options, KNOWN_OPTIONS, key, text, options))
     return 0;
   switch (key) {
   case KEY_ACCELERATORS:
@@ -244,7 +224,6 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
     options->clock_offset_s = value_seconds(text, "clock-offset", 0, state);
     break;
   case KEY_SEED: options->seed = value_seed(text, state); break;
-  case 'q': options->quiet = true; break;
   case ARGP_KEY_ARG: add_argument(text, state, options); break;
   case ARGP_KEY_END: finish(parsing, state); break;
   default: return ARGP_ERR_UNKNOWN;
@@ -265,7 +244,7 @@ struct serving_options serving_options_parse(int argc, char **argv, struct arena
   };
   struct parsing parsing = {.options = &options};
   const struct argp argp = {
-      .options = known_options,
+      .options = option_rows_of(known_options, KNOWN_OPTIONS, SERVING, arena),
       .parser = parse_one,
       .args_doc = "URL",
       .doc = "Measure what a running inference server delivers at every load: output tokens per "

@@ -1,12 +1,24 @@
 #include "probe/sessions/print.h"
 
+#include "base/texts.h"
+
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+#include <unistr.h>
+#include <unitypes.h>
 
 void print_safely(const char *text, FILE *out) {
-  for (; *text; text++)
-    putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, out);
+  for (const uint8_t *at = (const uint8_t *)text; *at;) {
+    ucs4_t code;
+    const int bytes = u8_strmbtouc(&code, at);
+    if (bytes <= 0 || text_acts_on_terminal(code))
+      putc('?', out);
+    else
+      fwrite(at, 1, (size_t)bytes, out);
+    at += bytes > 0 ? bytes : 1;
+  }
 }
 
 static void print_cell(const char *text, int width, FILE *out) {

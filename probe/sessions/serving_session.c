@@ -13,7 +13,7 @@
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
 #include "model/evidence/workload.h"
-#include "probe/measure/environment.h"
+#include "model/telemetry/utc.h"
 #include "probe/measure/folder.h"
 #include "probe/serving/ladder.h"
 #include "probe/serving/load.h"
@@ -185,7 +185,7 @@ int serving_session_open(struct serving_session *session) {
   record->served_model = session->served->name;
   record->speculation = speculation_of(session);
   record->url = session->server.url;
-  record->started = environment_time(session->arena);
+  record->started = utc_now(session->arena);
   record->date = arena_copy_n(session->arena, record->started, strlen("2026-11-21"));
   record->grade = GRADE_MEASURED;
   if (session->options->window_s < STEADY_WINDOW_S) {
@@ -272,7 +272,7 @@ static int keep(struct serving_session *session, const struct serving_rung *rung
   record->rungs =
       arena_grow(session->arena, record->rungs, record->count, record->count + 1, sizeof *rung);
   record->rungs[record->count++] = *rung;
-  record->finished = environment_time(session->arena);
+  record->finished = utc_now(session->arena);
   if (serving_write(record, session->path, session->arena, session->diagnostics))
     return -1;
   session->is_written = true;

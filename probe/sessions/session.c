@@ -6,6 +6,7 @@
 #include "kernels/decode.h"
 #include "model/records/measurement_read.h"
 #include "model/records/measurement_write.h"
+#include "model/telemetry/utc.h"
 #include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"
 #include "probe/devices/precision.h"
@@ -163,7 +164,7 @@ static int open_record(struct session *session, const struct measurement_environ
     }
   } else {
     session->record = arena_alloc(protocol->arena, sizeof *session->record);
-    session->record->started = environment_time(protocol->arena);
+    session->record->started = utc_now(protocol->arena);
     session->record->path = session->path;
   }
   session->record->device = here;

@@ -4,6 +4,7 @@
 #include "base/statistics.h"
 #include "model/catalog/columns.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/date.h"
 #include "model/evidence/grade.h"
 #include "reports/faces/parts.h"
 #include "reports/print/where.h"

@@ -6,6 +6,7 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/evidence/date.h"
 #include "model/evidence/grade.h"
 #include "model/questions/rent.h"
 #include "model/questions/rent_offers.h"

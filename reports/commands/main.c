@@ -191,7 +191,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
   run.options = options_parse(&command->syntax, argc, argv, &arena);
   const int failed = command->run(&run);
   if (!run.silent && (failed || !run.options.quiet))
-    diagnostics_print(&diagnostics, stderr, style_of(stderr, &arena).colour);
+    diagnostics_print(&diagnostics, stderr, process_shows_colour(stderr));
   arena_free(&arena);
   if (!failed)
     return run.no ? EXIT_NO : run.undecided ? EXIT_UNDECIDED : EXIT_DONE;
@@ -213,7 +213,7 @@ static int check_start(int argc, char **argv) {
   memory_keep();
   process_check_arguments(argc, argv, &diagnostics);
   process_check_epoch(&diagnostics);
-  diagnostics_print(&diagnostics, stderr, style_of(stderr, &arena).colour);
+  diagnostics_print(&diagnostics, stderr, process_shows_colour(stderr));
   const bool bad = diagnostics.errors > 0;
   arena_free(&arena);
   return bad ? -1 : 0;

@@ -8,7 +8,6 @@
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
-#include "model/evidence/workload.h"
 #include "model/questions/sensitivity.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
@@ -193,19 +192,8 @@ static json_t *graph_of(const struct graph *graph) {
   return json_pack("{s:o}", "formulas", formulas);
 }
 
-static json_t *workload_of(const struct workload *workload) {
-  json_t *object = json_object();
-  for (int key = 0; key < WORKLOAD_KEYS; key++)
-    if (*workload->values[key])
-      put_text(object, workload_key_names[key], workload->values[key]);
-  return object;
-}
-
 // The part of an option's standing that no change on the page can affect.
 static void add_standing(json_t *object, const struct fixed_bar *standing) {
-  static const char *const names[] = {
-      [RANK_FREE] = "", [RANK_UPPER_BOUND] = "upper bound", [RANK_UNLIKE] = "unlike"};
-  put_text(object, "bar", names[standing->bar]);
   put_text(object, "why", standing->why);
   json_object_set_new(object, "compared", json_boolean(standing->bar != RANK_UPPER_BOUND));
 }
@@ -277,11 +265,9 @@ static json_t *options_of(const struct scenario *scenario, const struct page_gra
     put_text(object, "accelerator",
              *option->accelerator_name ? option->accelerator_name : option->accelerator);
     json_object_set_new(object, "graph", json_integer((json_int_t)graphs->of_option[o]));
-    json_object_set_new(object, "rented", json_boolean(option->rented));
     json_object_set_new(object, "lent", lent_of(scenario, option));
     json_object_set_new(object, "decode_only", json_boolean(option->decode_only));
     json_object_set_new(object, "serving_estimate", json_boolean(option->serving_estimate));
-    json_object_set_new(object, "workload", workload_of(&option->workload));
     json_object_set_new(object, "omissible", omissible_of(scenario, option));
     add_standing(object, &standings[o]);
     json_array_append_new(options, object);
@@ -553,7 +539,6 @@ json_t *page_data(const struct page *page, const struct page_graphs *graphs, str
   for (size_t g = 0; g < graphs->count; g++)
     json_array_append_new(formulas, graph_of(graphs->graphs[g]));
   json_t *root = json_object();
-  json_object_set_new(root, "schema", json_integer(1));
   put_text(root, "program", "pertoken " PERTOKEN_VERSION);
   json_object_set_new(root, "scenario", scenario_of(page, arena));
   json_object_set_new(root, "settings", settings_of(scenario, arena));

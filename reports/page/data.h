@@ -1,40 +1,47 @@
 // data: what the script of a what-if page knows about its scenario, as JSON.
 //
-//   schema       1
-//   program      "pertoken 0.1.0"
-//   scenario     title, file (the path without folders), date, sha256, baseline (an option's
-//                index), contender (another's: ranking_contender in the case to open with), last
-//                (the last period), between (of options_between), stamp (of
-//                scenario_lasting_stamp), arguments, ranges (the verdict over them in the case to
-//                open with; "" for none)
-//   settings     of --set, which an export must repeat: section, key, value
-//   groups       name, label
-//   items        in reading order: name, label, unit, factor (base units in one unit), kind
-//                ("input", "scalar" or "series"), group (an index), role ("", "headline",
-//                "category" or "check"); for inputs also integer, choices (name, value),
-//                and fixed, why no target sets it (scenario_why_fixed), if so
-//   graphs       formulas: the text of every computed item, by name
-//   options      id, accelerator, graph (an index), rented, decode_only, serving_estimate,
-//                workload; omissible: costs that it may leave out, each a notice and the inputs
-//                that state it (model/scenario/reading/left_out.h); as in
-//                model/scenario/ranking.h, what no input changes: bar ("", "upper bound" or
-//                "unlike"), why (""), compared
-//   cases        name, warnings, options, targets. An option: warnings; figures by input: value,
-//                origin, section (if the file gives it), source, date, grade, part_of (the input
-//                whose figure includes it, if one does), rent (the inputs of the rent that it is
-//                part of, if it is). Cases other than the first have only the figures that differ
-//                from it. A target, something to set: input, option (an index,
-//                -1 for the common value), moves (indexes of options), low and high (limits, null:
-//                none), swing (the ends of its range, if it has one) and together (the options
-//                whose own input is the same quantity); uncertainty (uncertainty.h)
-//   start        the case to open with, an index
-//   grading      grades (strongest first), inputs (input, shown), swing, matters
-//   ranking      met (the coverage from which the demand is served), nearly_met (the most that is
-//                shown if it is not), and reasons why none is the cheapest: one (option only),
-//                unlike, unmet
-//   uncertainty  what is drawn after every change, and computed from the draws: uncertainty.h
+// page: program, scenario, settings, groups, items (in reading order), graphs, options, cases,
+//   start (the case to open with, an index), grading, ranking, uncertainty (what is drawn after
+//   every change, and computed from the draws: uncertainty.h)
+// scenario: title, file (the path without folders), date, currency, sha256, baseline (an option's
+//   index), contender (another's: ranking_contender in the case to open with), last (the last
+//   period), begins (of each operating period, in words), between (of options_between), stamp (of
+//   scenario_lasting_stamp), arguments
+// settings[]: section, key, value (of --set, which an export must repeat)
+// groups[]: name, label
+// items[]: name, label, unit, factor (base units in one unit), kind (input, scalar or series),
+//   group (an index), role (headline, category, check or blank), none_below (the item below zero
+//   where this one is absent), none (what is shown in its place), integer (this and the following
+//   for inputs only), property, choices, key (its name in a scenario file), fixed (why no target sets
+//   it, if so: scenario_why_fixed), needed_with, idle_without (as in model/cost/model.h), year_of
+//   (the input in whose list by year it is a value), by (year or age), from (when it holds)
+// items[].choices[]: name, value
+// graphs[]: formulas (the text of every computed item, by name)
+// options[]: id, label, accelerator, graph (an index), lent (inputs borrowed from another option),
+//   decode_only, serving_estimate, omissible (costs that it may leave out), why (this and the
+//   following as no input changes them, model/scenario/ranking.h), compared
+// options[].omissible[]: notice, inputs (that state the cost), scale (the input that is their
+//   factor, or blank; model/scenario/reading/left_out.h)
+// cases[]: name, label, warnings, options, targets, uncertainty (uncertainty.h)
+// cases[].options[]: warnings, figures (by input; cases other than the first have only those that
+//   differ from it)
+// cases[].options[].figures{}: value, origin, section (if the file gives it), source, date, grade,
+//   part_of (the input whose figure includes it, if one does), rent (the inputs of the rent that it
+//   is part of, if it is)
+// cases[].targets[]: input (something to set), option (an index, -1 for the common value), moves
+//   (indexes of options), low, high (limits, null: none), most (by the datasheet, null: any), swing
+//   (the ends of its range, if it has one), together (the options whose own input is the same
+//   quantity)
+// grading: grades (strongest first), inputs, swing, matters (model/scenario/reading/grading.h)
+// grading.inputs[]: input, shown (as throughput, power or price, if it is), years (the inputs of
+//   the list that it scales)
+// ranking: amounts, asked (of ranking_asked), one (a reason why none is the cheapest, as are the
+//   following: the only option), unlike, unmet
+// ranking.amounts[]: item, at_most, limit, shown, before, after, beside, beside_words (of struct
+//   ranking_amount)
 //
-// Values are in base units; texts are the scenario's own.
+// Values are in base units; texts are the scenario's own. check_page_data compares these keys with
+// those that are written.
 #ifndef PERTOKEN_REPORTS_PAGE_DATA_H
 #define PERTOKEN_REPORTS_PAGE_DATA_H
 

@@ -4,7 +4,7 @@
 #include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/evidence/grade.h"
+#include "model/evidence/date.h"
 #include "model/plan/fleet.h"
 #include "model/plan/outcome.h"
 #include "model/questions/portfolio.h"

@@ -1,6 +1,7 @@
 #include "reports/print/style.h"
 
 #include "base/process.h"
+#include "base/texts.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,11 +13,6 @@
 #include <uniwidth.h>
 
 enum { USUAL_WIDTH = 80, MIN_WIDTH = 60, MAX_WIDTH = 132, WIDEST_SCREEN = 1000 };
-
-static bool is_set(const char *variable) {
-  const char *value = getenv(variable);
-  return value && *value;
-}
 
 // The value of COLUMNS, else the terminal's width.
 static int width_of(int fd, bool terminal) {
@@ -32,10 +28,9 @@ static int width_of(int fd, bool terminal) {
 
 struct style style_of(FILE *out, struct arena *arena) {
   const int fd = fileno(out);
-  const char *type = getenv("TERM");
   struct style style = {.out = out, .arena = arena};
   style.terminal = fd >= 0 && isatty(fd);
-  style.colour = style.terminal && !is_set("NO_COLOR") && !(type && !strcmp(type, "dumb"));
+  style.colour = process_shows_colour(out);
   style.utf8 = process_shows_utf8();
   style.screen = width_of(fd, style.terminal);
   style.width = style.screen > MAX_WIDTH ? MAX_WIDTH : style.screen;
@@ -47,20 +42,13 @@ int style_width(const char *text) {
   return width > 0 ? width : 0;
 }
 
-// Characters that change the direction of the following text (Unicode 15, UAX 9) could make a line
-// read as a different one.
-static bool turns_direction(ucs4_t code) {
-  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-}
-
 const char *style_text(const struct style *style, const char *text) {
   char *out = arena_alloc(style->arena, strlen(text) + 1), *next = out;
   const uint8_t *at = (const uint8_t *)text;
   while (*at) {
     ucs4_t code;
     const int bytes = u8_strmbtouc(&code, at);
-    const bool bad = bytes <= 0 || uc_width(code, "UTF-8") < 0 || turns_direction(code) ||
-                     (!style->utf8 && code > 127);
+    const bool bad = bytes <= 0 || text_acts_on_terminal(code) || (!style->utf8 && code > 127);
     const size_t used = bytes > 0 ? (size_t)bytes : 1;
     if (bad)
       *next++ = '?';

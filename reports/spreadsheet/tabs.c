@@ -1,5 +1,6 @@
 #include "reports/spreadsheet/tabs.h"
 
+#include "base/texts.h"
 #include "reports/spreadsheet/cells.h"
 
 #include <stdbool.h>
@@ -29,13 +30,8 @@ static const char *replacement(char sign) {
   return NULL;
 }
 
-// Characters that change the direction of writing would also affect the names of the sheet's
-// neighbors.
-static bool turns_direction(ucs4_t code) {
-  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-}
-
-// With characters that a name may have, and single spaces between words.
+// With characters that a name may have, and single spaces between words. Characters that change the
+// direction of writing would also affect the names of the sheet's neighbors.
 static const char *cleaned(const char *text, struct arena *arena) {
   const char *safe = safe_text(text, strlen(text), arena);
   char *clean = arena_alloc(arena, 3 * strlen(safe) + 1);
@@ -45,7 +41,7 @@ static const char *cleaned(const char *text, struct arena *arena) {
     const char *other = code < 0x80 ? replacement((char)code) : NULL;
     const char *part = other ? other : (const char *)at;
     const size_t size = other ? strlen(other) : (size_t)(next - at);
-    if (turns_direction(code) || (*part == ' ' && (!used || clean[used - 1] == ' ')))
+    if (text_turns_direction(code) || (*part == ' ' && (!used || clean[used - 1] == ' ')))
       continue;
     memcpy(clean + used, part, size);
     used += size;

@@ -6,7 +6,7 @@
 #include "base/process.h"
 #include "base/source.h"
 #include "model/cost/graph.h"
-#include "model/evidence/grade.h"
+#include "model/evidence/date.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"

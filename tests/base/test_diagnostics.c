@@ -362,6 +362,8 @@ static const struct {
     {"a\xC2\x9B"
      "31m = x",
      9, "  a\uFFFD31m = x", "         ^"},
+    {"a\u202Em = x", 9, "  a\uFFFDm = x", "        ^"}, // right to left from here on
+    {"a\u2067m = x", 9, "  a\uFFFDm = x", "        ^"},
 };
 
 static void the_caret_stands_under_its_character(void **state) {

@@ -14,8 +14,8 @@ import stat
 import subprocess
 
 from support.golden import EXAMPLES, equal, narrow, run_golden_tests
-from support.program import (BAD_INPUT, DONE, MACHINE_FAILED, NO, PERTOKEN, ROOT, expect, on_terminal, run, run_csv,
-                             run_json)
+from support.program import (BAD_INPUT, DONE, MACHINE_FAILED, NO, PERTOKEN, PROBE, ROOT, expect, on_terminal, run,
+                             run_csv, run_json)
 
 COMMANDS = ('report', 'compare', 'diff', 'explain', 'catalog')
 WITH_SCENARIO = ('report', 'compare', 'diff', 'explain')
@@ -202,6 +202,11 @@ def test_plain_terminals(folder):
     narrow(re.sub(r'\033\[[0-9;]*m', '', colour))
     for environment in ({'NO_COLOR': '1'}, {'TERM': 'dumb'}):
         expect('\033' not in on_terminal('compare', folder.golden, environment=environment), f'{environment}')
+        for name, command in ((PERTOKEN, ('compare', 'none.ini')), (PROBE, ('run', '--model', 'none'))):
+            for allowed, more in ((True, {}), (False, environment)):
+                error = on_terminal(*command, program=name, environment=more, statuses=(BAD_INPUT,),
+                                    stderr=subprocess.STDOUT)
+                expect(('\033' in error) == allowed, f'{name} {more}: {error!r}')
     ascii_only = {'LC_ALL': 'C'}
     for arguments in (('compare', folder.golden), ('explain', folder.golden, 'h200.tco'),
                       ('diff', folder.golden, folder.with_options(2))):

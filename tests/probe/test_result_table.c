@@ -2,6 +2,7 @@
 // record has them, and kernels that are not the same are named.
 #include "model/records/serving.h"
 #include "probe/sessions/power_sweep.h"
+#include "probe/sessions/print.h"
 #include "probe/sessions/result_table.h"
 #include "probe/sessions/serving_table.h"
 #include "tests/support/fixture.h"
@@ -152,9 +153,34 @@ static void a_fast_server_has_no_exponents(void **state) {
   arena_free(&arena);
 }
 
+// Names come from devices, servers and files of others.
+static void nothing_in_a_name_reaches_the_terminal_but_letters(void **state) {
+  static const struct {
+    const char *name, *printed;
+  } names[] = {
+      {"NVIDIA H200", "NVIDIA H200"},
+      {"Größe", "Größe"},
+      {"a\033[2Jb", "a?[2Jb"},
+      {"a\xC2\x9B[2Jb", "a?[2Jb"},
+      {"a\u202Eb", "a?b"},
+      {"a\xFF"
+       "b",
+       "a?b"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    char text[64] = "";
+    FILE *out = fmemopen(text, sizeof text - 1, "w");
+    print_safely(names[i].name, out);
+    fclose(out);
+    assert_string_equal(text, names[i].printed);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(limits_are_compared),
+      cmocka_unit_test(nothing_in_a_name_reaches_the_terminal_but_letters),
       cmocka_unit_test(devices_are_compared),
       cmocka_unit_test(what_is_apart_is_told),
       cmocka_unit_test(a_fast_server_has_no_exponents),

@@ -7,7 +7,7 @@
 #include "base/short_text.h"
 #include "base/source.h"
 #include "model/cost/words.h"
-#include "model/evidence/grade.h"
+#include "model/evidence/date.h"
 #include "model/scenario/reading/sections.h"
 #include "model/scenario/scenario.h"
 

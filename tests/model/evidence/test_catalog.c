@@ -5,6 +5,7 @@
 #include "base/source.h"
 #include "model/catalog/columns.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/date.h"
 #include "model/evidence/grade.h"
 #include "tests/support/tables.h"
 
