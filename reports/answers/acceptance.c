@@ -255,8 +255,7 @@ static void add_failing(const struct telling *telling) {
   struct answer_table *table = ANSWER_TABLE(
       telling->answer, "nodes", "Nodes that fail or are undecided", {"node", "Node", NULL},
       {"guarantee", "Guarantee", NULL}, {"verdict", "Verdict", NULL}, {"value", "Measured", NULL},
-      {"off_quoted", "Off what is quoted", NULL}, {"runs", "Runs", "-"},
-      {"kernels", "Kernels", NULL});
+      {"off_quoted", "Off the quote", NULL}, {"runs", "Runs", "-"}, {"kernels", "Kernels", NULL});
   size_t count = 0;
   table->columns[6].faces = acceptance->fleet->unlike.count ? 0 : FACE_JSON;
   for (int verdict = VERDICT_FAIL; verdict <= VERDICT_OPEN; verdict++)
@@ -304,7 +303,7 @@ static void add_values(const struct telling *telling) {
   struct answer_table *table = ANSWER_TABLE(
       telling->answer, "node_values", "All nodes, ascending", {"node", "Node", NULL},
       {"guarantee", "Guarantee", NULL}, {"measure", "", NULL}, {"value", "Value", NULL},
-      {"off_quoted", "Off what is quoted", NULL}, {"runs", "Runs", "-"});
+      {"off_quoted", "Off the quote", NULL}, {"runs", "Runs", "-"});
   table->faces = FACE_JSON | FACE_SHEET;
   for (size_t c = 0; c < telling->acceptance->clause_count; c++) {
     const struct acceptance_clause *clause = &telling->acceptance->clauses[c];
@@ -431,15 +430,16 @@ static void note_rules(const struct telling *telling) {
   const bool has_times = acceptance_judges_times(telling->acceptance);
   answer_note(telling->answer, "",
               "The bound is one-sided and for the fleet's mean, with nodes as the sample: below it "
-              "for tokens/s, above it for watts%s. A clause fails where the mean's other bound is "
+              "for tokens/s, above it for watts%s. A clause fails if the mean's other bound is "
               "beyond the limit.",
               has_times ? " and times" : "");
   if (!isnan(rule->node_tolerance))
     answer_note(telling->answer, "",
-                "A single node fails where it is more than %s below what is guaranteed%s by more "
-                "than its own error; %zu may.",
+                "A single node fails if it is more than %s below what is guaranteed%s by more "
+                "than its own error; %s may fail.",
                 percent_words(rule->node_tolerance, telling->arena),
-                has_times ? ", or above in time," : "", rule->may_fail);
+                has_times ? ", or above it in a time," : "",
+                text_counted(rule->may_fail, "node", telling->arena));
 }
 
 // ---- how each clause was judged, in the notation of docs/acceptance.md
