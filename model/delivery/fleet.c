@@ -5,13 +5,13 @@
 #include "base/record_digest.h"
 #include "base/source.h"
 #include "base/source_file.h"
-#include "base/url.h"
 #include "model/delivery/fleet_item.h"
 #include "model/records/measurement.h"
 #include "model/records/measurement_read.h"
 #include "model/records/records.h"
 #include "model/records/served_rungs.h"
 #include "model/records/serving.h"
+#include "model/records/url.h"
 
 #include <jansson.h>
 #include <math.h>

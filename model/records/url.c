@@ -1,4 +1,4 @@
-#include "base/url.h"
+#include "model/records/url.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // URLs of this host, and those that only begin like one.
 #include "tests/support/fixture.h"
 
-#include "base/url.h"
+#include "model/records/url.h"
 
 static void hosts(void **state) {
   (void)state;

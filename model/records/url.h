@@ -1,6 +1,6 @@
 // url: whose server a URL names.
-#ifndef PERTOKEN_BASE_URL_H
-#define PERTOKEN_BASE_URL_H
+#ifndef PERTOKEN_MODEL_RECORDS_URL_H
+#define PERTOKEN_MODEL_RECORDS_URL_H
 
 #include <stdbool.h>
 
