@@ -126,11 +126,23 @@ static void check_result(const struct measurement *result, size_t i, int schema,
 static void restate_prompts(struct measurement *result, struct arena *arena) {
   struct measurement_prefill *prompts = arena_array(arena, result->prefill_count, sizeof *prompts);
   for (size_t i = 0; i < result->prefill_count; i++) {
-    prompts[i] = result->prefills[i];
-    if (prompts[i].sample_count)
-      timing_tell_prompt(&prompts[i], arena);
+    struct measurement_prefill told = prompts[i] = result->prefills[i];
+    if (told.sample_count)
+      timing_tell_prompt(&told, arena);
+    if (told.seconds > 0 && isfinite(told.tokens_per_s))
+      prompts[i] = told;
   }
   result->prefills = prompts;
+}
+
+// Samples from which no rate follows leave what the file states.
+static void restate_steps(struct measurement *result, struct arena *arena) {
+  struct measurement told = *result;
+  if (!timing_is_told(result))
+    return;
+  timing_tell(&told, arena);
+  if (told.ci95_low > 0 && isfinite(told.ci95_high) && told.step_seconds > 0)
+    *result = told;
 }
 
 // The line through the readings, as the probe draws it now.
@@ -151,8 +163,7 @@ static void restate(struct measurement *result, int schema, struct arena *arena)
   if (schema >= MEAN_SCHEMA)
     return;
   restate_prompts(result, arena);
-  if (timing_is_told(result))
-    timing_tell(result, arena);
+  restate_steps(result, arena);
   if (isnan(result->window_tokens_per_s))
     result->joules_per_token =
         (result->shard.of > 1 ? result->shard.of : 1) * result->load_power_w / result->tokens_per_s;

@@ -19,7 +19,8 @@ bool timing_is_told(const struct measurement *result) {
   for (size_t i = 0; i < result->slice_count; i++)
     if (result->slices[i].sample_count < MIN_INTERVAL_SAMPLES)
       return false;
-  return result->slice_count >= 2 || result->sample_count >= MIN_INTERVAL_SAMPLES;
+  return result->slice_count ? result->slice_count >= 2
+                             : result->sample_count >= MIN_INTERVAL_SAMPLES;
 }
 
 // A share's ranks add exchanges to its own time: two per layer, and one for the tokens.

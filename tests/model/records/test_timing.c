@@ -7,8 +7,10 @@
 #include "model/records/timing.h"
 #include "tests/support/example_record.h"
 #include "tests/support/fixture.h"
+#include "tests/support/place_of_work.h"
 
 #include <cmocka.h>
+#include <jansson.h>
 #include <math.h>
 
 // Eight steps, one of which takes three times as long: 8 steps in 10 s. A median would say 1 a
@@ -79,6 +81,24 @@ static void test_shipped_records(void **state) {
   }
 }
 
+// An older record whose samples cannot be its own keeps what it states.
+static void test_samples_without_a_rate(void **state) {
+  (void)state;
+  static const char *const samples[] = {"[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", "[]", "[0.25]"};
+  struct place_of_work work;
+  place_of_work_start(&work);
+  for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+    json_t *record = json_load_file("data/measured/tinyllama-1.1b-cpu-e1a364d8.json", 0, NULL);
+    place_of_work_write(&work,
+                        place_of_work_edited(&work, record, "results", 0, "samples", samples[i]));
+    const struct measurement_record *read =
+        measurement_read(work.path, &work.fixture.arena, &work.fixture.diagnostics);
+    assert_non_null(read);
+    expect_near(read->results[0].tokens_per_s, 16.943461836405458, 1e-12, samples[i]);
+  }
+  place_of_work_end(&work);
+}
+
 // Readings of watts that rise by 2 W/s. Of a counter's the first is too low and the last too high.
 static void test_slope(void **state) {
   (void)state;
@@ -109,6 +129,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_tokens_over_time),
       cmocka_unit_test(test_shipped_records),
+      cmocka_unit_test(test_samples_without_a_rate),
       cmocka_unit_test(test_slope),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
