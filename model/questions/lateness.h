@@ -9,19 +9,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// In base units, for the selected case. The cost of an option is lower by what its contract pays;
-// what the delay adds, and what would offset it, are before that.
+enum lateness_amount {
+  LATENESS_ON_TIME,  // cost_per_mtok if everything were there at the outset
+  LATENESS_INCREASE, // of the cost above that, a fraction
+  LATENESS_DAMAGES,  // undiscounted, with which the cost is the same; 0 if it is no higher
+  LATENESS_RATE,     // damages per time of the delay; 0 without a delay
+  LATENESS_SHARE,    // of the price of the hardware that is late, per time; NAN: nothing is bought
+  LATENESS_PAID,     // of the damages, by the contract's clause for a delay; NAN without one
+  LATENESS_UNCOVERED // the same
+};
+enum { LATENESS_AMOUNTS = LATENESS_UNCOVERED + 1 };
+
+// How every face shows them.
+extern const struct lateness_words {
+  const char *key, *label, *unit;
+  int digits; // significant ones; 0: the unit's decimals
+} lateness_words[LATENESS_AMOUNTS];
+
+// In base units, for the selected case; NAN: there is none. The cost of an option is lower by what
+// its contract pays; what the delay adds, and what would offset it, are before that.
 struct lateness {
-  double on_time;  // cost_per_mtok if everything were there at the outset
-  double increase; // of the cost above that, a fraction
-  double damages;  // an amount, undiscounted, with which the cost is the same; 0 if it is no higher
-  double rate;     // damages per time of the delay
-  double share;    // of the price of the hardware that is late, per time; NAN if nothing is bought
-  // Of the damages, by the contract's clause for a delay; NAN without one.
-  double paid, uncovered;
+  double amounts[LATENESS_AMOUNTS];
 };
 
 // False if the option has no delay, or a cost with or without it that is not a number above zero.
+// The amounts of an option that has the input are there also while its delay is zero.
 bool lateness_of(const struct scenario *scenario, size_t option, struct lateness *lateness,
                  struct arena *arena);
 

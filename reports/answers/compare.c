@@ -295,24 +295,6 @@ static struct answer_table figures_table(const struct comparing *comparing) {
 
 // ---- late delivery
 
-static const struct late_row {
-  const char *key, *label, *unit;
-  size_t offset; // in struct lateness
-  int digits;    // significant ones; 0: the unit's decimals
-} late_rows[] = {
-    {"on_time_cost_per_mtok", "Cost per million output tokens, if on time", "USD/Mtok",
-     offsetof(struct lateness, on_time), 0},
-    {"late_increase", "Added by the delay", "%", offsetof(struct lateness, increase), 0},
-    {"late_damages", "Damages that would offset it", "USD", offsetof(struct lateness, damages), 0},
-    {"late_damages_per_week", "Damages per week of delay", "USD/week",
-     offsetof(struct lateness, rate), 0},
-    {"late_damages_share", "Damages, share of the price of late hardware", "%/week",
-     offsetof(struct lateness, share), 3},
-    {"late_damages_paid", "Contract's damages for this delay", "USD",
-     offsetof(struct lateness, paid), 0},
-    {"late_damages_uncovered", "Left uncovered", "USD", offsetof(struct lateness, uncovered), 0},
-};
-
 // One on the terminal, for the options that have it; programs have it among all inputs and items.
 static void add_late_item(const struct comparing *comparing, struct answer_table *table,
                           const char *name) {
@@ -322,28 +304,24 @@ static void add_late_item(const struct comparing *comparing, struct answer_table
              (struct answer_row){.faces = FACE_TERMINAL | FACE_TURNED});
 }
 
-// The amount of an option that is late; NAN: it has none.
-static double late_amount(const struct lateness *of, const struct late_row *row) {
-  return *(const double *)((const char *)of + row->offset);
-}
-
 static void add_late_row(const struct comparing *comparing, struct answer_table *table,
-                         const struct late_row *row, const struct lateness *of,
+                         enum lateness_amount amount, const struct lateness *of,
                          const bool *is_late) {
   const struct scenario *scenario = comparing->scenario;
+  const struct lateness_words *words = &lateness_words[amount];
   bool any = false;
   for (size_t o = 0; o < scenario->option_count; o++)
-    any |= is_late[o] && !isnan(late_amount(&of[o], row));
+    any |= is_late[o] && !isnan(of[o].amounts[amount]);
   if (!any)
     return;
   const struct unit *unit =
-      unit_known(model_unit_text(scenario->model, row->unit), comparing->arena);
+      unit_known(model_unit_text(scenario->model, words->unit), comparing->arena);
   struct answer_cell *cells = answer_table_row_of(
-      table, (struct answer_row){.key = row->key, .label = row->label, .unit = unit});
+      table, (struct answer_row){.key = words->key, .label = words->label, .unit = unit});
   for (size_t o = 0; o < scenario->option_count; o++) {
-    const double value = late_amount(&of[o], row);
+    const double value = of[o].amounts[amount];
     cells[1 + o] = is_late[o] && !isnan(value) ? cell_value(value) : cell_absent(NULL);
-    cells[1 + o].digits = row->digits;
+    cells[1 + o].digits = words->digits;
   }
 }
 
@@ -362,8 +340,8 @@ static void add_lateness(const struct comparing *comparing, struct answer *answe
       answer_table_of_options("late", "Late delivery", scenario, comparing->arena);
   add_late_item(comparing, &table, "delivery_delay");
   add_late_item(comparing, &table, "late_share");
-  for (size_t i = 0; i < COUNT(late_rows); i++)
-    add_late_row(comparing, &table, &late_rows[i], of, is_late);
+  for (int amount = 0; amount < LATENESS_AMOUNTS; amount++)
+    add_late_row(comparing, &table, (enum lateness_amount)amount, of, is_late);
   add_late_item(comparing, &table, "delay_covered");
   table.json = "options[id=%c].late.%r";
   table.json_units = "units.%r";

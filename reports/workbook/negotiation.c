@@ -9,6 +9,7 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
+#include "model/questions/lateness.h"
 #include "model/questions/solve.h"
 #include "model/questions/solve_search.h"
 #include "model/questions/solve_spread.h"
@@ -403,122 +404,123 @@ static void write_guarantees(struct book *book, const struct option *option) {
 
 // ---- what is late
 
-// A row with the amount of a formula. Returns its cell.
-static const char *put_late(struct book *book, const char *label, const char *unit, double value,
-                            enum cell_role role, const char *formula) {
+// A row with the amount of a formula, in its unit. Returns its cell.
+static const char *put_late(struct book *book, const char *label, const struct unit *unit,
+                            double value, enum cell_role role, const char *formula) {
   const int row = book->row++;
-  const char *text = model_unit_text(book->scenario->model, unit);
-  const struct unit *shown = unit_known(text, book->arena);
-  put_labels(book, row, label, "delivery_delay", text);
+  put_labels(book, row, label, "delivery_delay", unit->text);
   put_formula_in(book, row, COLUMN_SAVING, value,
-                 shown->percents ? formats_saving(&book->formats, role, value)
-                                 : formats_cell(&book->formats, role, shown),
+                 unit->percents ? formats_saving(&book->formats, role, value)
+                                : formats_cell(&book->formats, role, unit),
                  "=%s", formula);
   return cell_here(book, row, COLUMN_SAVING);
 }
 
+static const struct unit *unit_of(const struct book *book, const char *text) {
+  return unit_known(model_unit_text(book->scenario->model, text), book->arena);
+}
+
+// The same of an amount that is shown by compare as well.
+static const char *put_amount(struct book *book, const struct lateness *lateness,
+                              enum lateness_amount amount, enum cell_role role,
+                              const char *formula) {
+  const struct unit *unit = unit_of(book, lateness_words[amount].unit);
+  return put_late(book, lateness_words[amount].label, unit,
+                  lateness->amounts[amount] / unit_cell_factor(unit), role, formula);
+}
+
 // The delay, which is typed in months.
-static const char *put_weeks(struct book *book, const struct deal *deal, double *weeks) {
+static const char *put_weeks(struct book *book, const struct option_sheet *sheet) {
   const int delay = model_find(book->scenario->model, "delivery_delay");
-  const struct conversion excess =
-      conversion_multiply(book->scenario->model->declarations[delay].unit.conversion,
-                          unit_known("week", book->arena)->conversion, -1);
+  const struct unit *week = unit_known("week", book->arena);
+  const struct conversion excess = conversion_multiply(
+      book->scenario->model->declarations[delay].unit.conversion, week->conversion, -1);
   conversion_use(excess, &book->constants);
-  *weeks = shown_value(book, deal->option, delay, 0) * conversion_value(excess);
-  return put_late(book, "Delay, in weeks", "week", *weeks, CELL_FORMULA,
-                  arena_printf(book->arena, "%s%s", option_name_used(deal->option, delay),
+  return put_late(book, "Delay, in weeks", week,
+                  shown_value(book, sheet, delay, 0) * conversion_value(excess), CELL_FORMULA,
+                  arena_printf(book->arena, "%s%s", option_name_used(sheet, delay),
                                conversion_factors(excess, &book->constants, book->arena)));
 }
 
 // The damages by time, and of the price only where one is paid.
-static void write_damages(struct book *book, const struct deal *deal, double damages,
-                          const char *cell) {
-  const struct model *model = book->scenario->model;
-  const struct option_sheet *sheet = deal->option;
-  const int price = model_find(model, "late_price");
-  double weeks, rate = 0;
-  const char *delay = put_weeks(book, deal, &weeks);
-  if (weeks > 0)
-    rate = damages / weeks;
-  cell = put_late(book, "Damages per week of delay", "USD/week", rate, CELL_FORMULA,
-                  arena_printf(book->arena, "IF(%s>0,%s/%s,0)", delay, cell, delay));
+static void write_rates(struct book *book, const struct option_sheet *sheet,
+                        const struct lateness *lateness, const char *damages) {
+  const struct lateness_words *words = &lateness_words[LATENESS_SHARE];
+  const int price = model_find(book->scenario->model, "late_price");
+  const char *delay = put_weeks(book, sheet);
+  const char *rate =
+      put_amount(book, lateness, LATENESS_RATE, CELL_FORMULA,
+                 arena_printf(book->arena, "IF(%s>0,%s/%s,0)", delay, damages, delay));
   if (!option_is_owned(sheet->option))
     return;
-  if (rate > 0)
-    rate /= shown_value(book, sheet, price, 0);
-  const char *part = model_unit_text(model, "%/week");
+  const struct unit *unit = unit_of(book, words->unit);
+  const double share = lateness->amounts[LATENESS_SHARE];
   const int row = book->row++;
-  put_labels(book, row, "Damages, share of the price of late hardware", "delivery_delay", part);
-  put_formula_in(book, row, COLUMN_SAVING, rate,
-                 formats_small(&book->formats, CELL_FORMULA, unit_known(part, book->arena)),
-                 "=IF(%s>0,%s/%s,0)", cell, cell, option_name_used(sheet, price));
+  put_labels(book, row, words->label, "delivery_delay", unit->text);
+  put_formula_in(book, row, COLUMN_SAVING, isnan(share) ? 0 : share / unit_cell_factor(unit),
+                 formats_small(&book->formats, CELL_FORMULA, unit), "=IF(%s>0,%s/%s,0)", rate, rate,
+                 option_name_used(sheet, price));
 }
 
-// The credit for the damages of the contract; -1: it has no clause for a delay.
-static int contract_damages(const struct book *book, const struct option_sheet *sheet) {
-  const int credit = model_find(book->scenario->model, "damages_total");
-  return credit >= 0 && option_has(sheet->option, credit) ? credit : -1;
-}
-
-// What the contract pays of the damages.
-static void write_paid_damages(struct book *book, const struct deal *deal, double damages,
-                               const char *cell) {
+// What the contract pays of the damages. credit: for the damages of the contract; -1: it has no
+// clause for a delay.
+static void write_paid(struct book *book, const struct option_sheet *sheet,
+                       const struct lateness *lateness, int credit, const char *damages) {
   const struct model *model = book->scenario->model;
-  const struct option_sheet *sheet = deal->option;
-  const int credit = contract_damages(book, sheet), most = model_find(model, "delay_covered");
+  const int most = model_find(model, "delay_covered");
   if (credit < 0)
     return;
-  const double paid = -shown_value(book, sheet, credit, 0);
-  const char *pays = put_late(book, "Contract's damages for this delay", "USD", paid, CELL_FORMULA,
-                              arena_printf(book->arena, "-%s", option_name_used(sheet, credit)));
-  put_late(book, "Left uncovered", "USD", fmax(0, damages - paid), CELL_FORMULA,
-           arena_printf(book->arena, "MAX(0,%s-%s)", cell, pays));
-  put_late(book, model->declarations[most].label, "week", shown_value(book, sheet, most, 0),
-           CELL_LINK, option_name_used(sheet, most));
+  const char *pays = put_amount(book, lateness, LATENESS_PAID, CELL_FORMULA,
+                                arena_printf(book->arena, "-%s", option_name_used(sheet, credit)));
+  put_amount(book, lateness, LATENESS_UNCOVERED, CELL_FORMULA,
+             arena_printf(book->arena, "MAX(0,%s-%s)", damages, pays));
+  put_late(book, model->declarations[most].label, unit_of(book, "week"),
+           shown_value(book, sheet, most, 0), CELL_LINK, option_name_used(sheet, most));
 }
 
 // Without the contract's damages, for which the total and the cost have a credit.
-static const char *put_late_cost(struct book *book, const struct deal *deal, double cost) {
-  const struct option_sheet *sheet = deal->option;
-  const char *now = option_name_used(sheet, cost_item(book));
-  const int tco = model_find(book->scenario->model, "tco"), credit = contract_damages(book, sheet);
-  return credit < 0 ? put_late(book, "Cost per million output tokens, with the delay", "USD/Mtok",
-                               cost, CELL_LINK, now)
-                    : put_late(book, "Cost per million output tokens, with the delay, no damages",
-                               "USD/Mtok", cost, CELL_FORMULA,
-                               arena_printf(book->arena, "%s*(1-%s/%s)", now,
-                                            option_name_used(sheet, credit),
-                                            option_name_used(sheet, tco)));
+static const char *put_late_cost(struct book *book, const struct option_sheet *sheet, int credit) {
+  const struct unit *unit = unit_of(book, "USD/Mtok");
+  const int tco = model_find(book->scenario->model, "tco"), cost = cost_item(book);
+  const char *now = option_name_used(sheet, cost);
+  const double value = shown_value(book, sheet, cost, 0);
+  if (credit < 0)
+    return put_late(book, "Cost per million output tokens, with the delay", unit, value, CELL_LINK,
+                    now);
+  const double total = shown_value(book, sheet, tco, 0);
+  return put_late(book, "Cost per million output tokens, with the delay, no damages", unit,
+                  value * ((total - shown_value(book, sheet, credit, 0)) / total), CELL_FORMULA,
+                  arena_printf(book->arena, "%s*(1-%s/%s)", now, option_name_used(sheet, credit),
+                               option_name_used(sheet, tco)));
 }
 
 // What the delay costs, what would make up for it, and what the contract pays, as in
 // model/questions/lateness.h.
-static void write_late(struct book *book, const struct deal *deal) {
+static void write_late(struct book *book, const struct option_sheet *sheet) {
   struct arena *arena = book->arena;
-  const struct option_sheet *sheet = deal->option;
-  const int tco = model_find(book->scenario->model, "tco"), credit = contract_damages(book, sheet);
+  const struct model *model = book->scenario->model;
+  const int clause = model_find(model, "damages_total");
+  const int credit = clause >= 0 && option_has(sheet->option, clause) ? clause : -1;
   const char *const texts[] = {arena_printf(arena, "Late delivery of %s", sheet->option->label),
                                "Key", "Unit"};
+  struct lateness lateness;
   if (!sheet->on_time_cost_cell)
     return;
-  const double now = shown_value(book, sheet, tco, 0);
-  const double total = credit < 0 ? now : now - shown_value(book, sheet, credit, 0);
-  const double late_cost = deal->cost * (total / now), share = late_cost / sheet->on_time_cost;
-  const double damages = fmax(0, total * (1 - 1 / share));
+  lateness_of(book->scenario, (size_t)(sheet->option - book->scenario->options), &lateness, arena);
   put_header(book, book->row, texts, 3);
   put_text(book, book->row++, COLUMN_SAVING, "Amount", TEXT_HEADER_RIGHT);
-  const char *cost = put_late_cost(book, deal, late_cost);
-  const char *on_time = put_late(book, "Cost per million output tokens, if on time", "USD/Mtok",
-                                 sheet->on_time_cost, CELL_LINK, sheet->on_time_cost_cell);
-  put_late(book, "Added by the delay", "%", share - 1, CELL_FORMULA,
-           arena_printf(arena, "(%s/%s)-1", cost, on_time));
-  const char *sum = option_name_used(sheet, tco);
+  const char *cost = put_late_cost(book, sheet, credit);
+  const char *on_time =
+      put_amount(book, &lateness, LATENESS_ON_TIME, CELL_LINK, sheet->on_time_cost_cell);
+  put_amount(book, &lateness, LATENESS_INCREASE, CELL_FORMULA,
+             arena_printf(arena, "(%s/%s)-1", cost, on_time));
+  const char *sum = option_name_used(sheet, model_find(model, "tco"));
   if (credit >= 0)
     sum = arena_printf(arena, "(%s-%s)", sum, option_name_used(sheet, credit));
-  const char *cell = put_late(book, "Damages that would offset it", "USD", damages, CELL_FORMULA,
-                              arena_printf(arena, "MAX(0,%s*(1-%s/%s))", sum, on_time, cost));
-  write_damages(book, deal, damages, cell);
-  write_paid_damages(book, deal, damages, cell);
+  const char *damages = put_amount(book, &lateness, LATENESS_DAMAGES, CELL_FORMULA,
+                                   arena_printf(arena, "MAX(0,%s*(1-%s/%s))", sum, on_time, cost));
+  write_rates(book, sheet, &lateness, damages);
+  write_paid(book, sheet, &lateness, credit, damages);
   book->row++;
 }
 
@@ -530,7 +532,7 @@ static void write_offer(struct book *book, struct deal *deal) {
   for (size_t t = 0; t < TARGETS; t++)
     write_target(book, deal, t);
   book->row++;
-  write_late(book, deal);
+  write_late(book, deal->option);
   write_guarantees(book, deal->option->option);
 }
 

@@ -451,7 +451,6 @@ static int lay_out_replicas(struct writer *writer, int row) {
     }
     if (zero[DELAY_ZERO] != SIZE_MAX) {
       sheet->on_time_cost_cell = replica_address(writer, replica, zero[DELAY_ZERO]);
-      sheet->on_time_cost = replica_value(replica, zero[DELAY_ZERO]);
     }
     row = replica_end(replica) + 1;
   }

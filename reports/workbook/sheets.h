@@ -54,9 +54,8 @@ struct option_sheet {
   // price is not negotiated.
   const char *free_cost_cell;
   double free_cost;
-  // The same with no delay of what is late; NULL if nothing is.
+  // The address of the cost with no delay of what is late; NULL if nothing is.
   const char *on_time_cost_cell;
-  double on_time_cost;
 };
 
 enum answer_part { PART_COST, PART_MARGIN, PART_RANGES, PART_GRADE, ANSWER_PARTS };
