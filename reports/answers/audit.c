@@ -125,9 +125,9 @@ static void add_claims_that_hold(const struct writer *writer, struct answer *ans
                cell_in(claim->together.high, unit), cell_in(claim->best, unit));
   }
   table->note =
-      "As stated: with every free quantity at the scenario's value, or without one in the "
-      "middle of its range. For example: at one point where all hold, with as much room to "
-      "every tolerance as there is.";
+      "As stated: with every free quantity at the scenario's value or, if it has none, in the "
+      "middle of its range. For example: at one point where all hold, as far within every "
+      "tolerance as possible.";
 }
 
 static void add_claims_that_conflict(const struct writer *writer, struct answer *answer) {
@@ -145,7 +145,7 @@ static void add_claims_that_conflict(const struct writer *writer, struct answer 
                cell_in(claim->nearest, unit), cell_words(conflict_text(writer, claim)));
   }
   table->note =
-      "As stated: with every free quantity at the scenario's value, or without one in the "
+      "As stated: with every free quantity at the scenario's value or, if it has none, in the "
       "middle of its range. Nearest: while the other claims (or, if they cannot, those it "
       "conflicts with) hold exactly. Tolerated: while they hold within their tolerances.";
 }

@@ -293,8 +293,8 @@ static void add_break_evens(const struct writing *writing, struct answer *answer
   table->note =
       "From load: the mean utilization over the horizon above which the owned fleet costs less, if "
       "no more is rented than the tokens need at the planned utilization; above 100 % means never, "
-      "0 or less always. What is rented around the clock costs no more when it is used more: if it "
-      "costs less than owning as planned, it does at every higher load. After: the month in which "
+      "0 or less always. Rent around the clock does not rise with the load: if it is cheaper than "
+      "owning as planned, it is at every higher load. After: the month in which "
       "cash paid for owning falls below that for renting, without credits; a term that extends "
       "beyond the horizon is paid in full at the horizon. Renting below: the rate below which "
       "renting costs less.";

@@ -289,7 +289,7 @@ static void write_solved_again(const struct deriving *deriving) {
   without_sheet(table);
   table->columns[2].faces = FACE_CSV | FACE_JSON;
   table->note = "An option is bought because the best plan without it costs more. A limit's price "
-                "is what the best plan without it costs less.";
+                "is how much less the best plan without it costs.";
 }
 
 // ---- the draws

@@ -231,8 +231,8 @@ static void show_kernels(const struct telling *telling, const struct outliers *o
                          struct answer_table *table) {
   table->columns[6].faces = telling->fleet->unlike.count ? 0 : FACE_JSON;
   if (outliers->with_other_kernels)
-    table->note = "With other kernels than most, a device may differ by these, not by itself: "
-                  "measure all with one, by --variant.";
+    table->note = "A device with other kernels than most may differ because of these: measure all "
+                  "with the same, by --variant.";
 }
 
 static struct outliers add_outliers(const struct telling *telling) {
