@@ -92,6 +92,18 @@ def test_dated_by_their_source(_):
                {('2026-07', SURVEY[row['accelerator']][row['provider']])}, f"{row['id']}: {newest}")
 
 
+def test_sold_by_their_provider(_):
+    """DeepSeek's own API serves other models since 2025-09-29, so that no later price of V3 is its own; the API of the
+    example sells the model that the example runs."""
+    rows = table('api_prices')
+    own = {row['id']: row['as_of'] for row in rows.values() if row['provider'] == 'DeepSeek' and row['model'] == 'deepseek-v3'}
+    expect(own and max(own.values()) == '2025-09-05', own)
+    lines = (ROOT / 'examples' / 'own-rent-api.ini').read_text().splitlines()
+    id, = (line.split(' = ')[1] for line in lines if line.startswith('api = '))
+    expect('model = deepseek-v3' in lines and 'published as deepseek-ai/DeepSeek-V3;' in rows[id]['notes'], rows[id])
+    expect('(Novita)' in rows[id]['provider'], rows[id])
+
+
 def test_spread(_):
     """Count, lowest, median and highest of comparable rows, recomputed here; every row is accounted for."""
     alike = {'prices': ('usd_per_gpu_equivalent', 'accelerator', 'price_basis', 'unit'), 'api_prices': ('output_usd_per_mtok', 'model'),
