@@ -8,6 +8,13 @@ DAY, EPOCH = (2026, 11, 23), 1795392000
 ENVIRONMENT = {'SOURCE_DATE_EPOCH': EPOCH}
 LAST_DAYS = {2: 28, 4: 30, 6: 30, 9: 30, 11: 30}
 
+# USD per GPU-hour in July 2026, to two decimals: owning as a hyperscaler and as a neocloud, and renting for three
+# years. InferenceX's pull requests 661 and 1071; of the last column, MI300X and MI325X are pull request 659's.
+SURVEY = {accelerator: dict(zip(('hyperscaler', 'neocloud', 'market'), figures)) for accelerator, *figures in (
+    ('h100-sxm5-80', 1.17, 1.55, 2.00), ('h200-sxm-141', 1.22, 1.59, 2.90), ('b200-sxm-180', 1.73, 2.07, 3.70),
+    ('b300-sxm-288', 2.26, 2.52, 4.25), ('gb200-nvl72', 1.86, 2.26, 4.00), ('gb300-nvl72', 2.31, 2.79, 5.00),
+    ('mi300x-192', 0.95, 1.16, 1.30), ('mi325x-256', 1.10, 1.32, 1.60), ('mi355x-288', 1.50, 2.09, 2.90))}
+
 
 def day_of(text):
     """The last day that a date can mean; None for a span or anything else."""
@@ -71,6 +78,30 @@ def test_latest(_):
     expect(max(map(day_of, (row['as_of'] for row in rows if row['price_basis'] == 'on_demand' and len(row['as_of']) > 4))) in
            set(map(day_of, days)), f'the newest day is missing: {days}')
     expect(len(shown('throughput', '--latest')) < len(table('throughput')), 'all rows are the latest')
+
+
+def test_dated_by_their_source(_):
+    """A price of InferenceX's April 2026 files is of the survey of August 2025 that its page names, not of the
+    files' day; the survey of July 2026 replaces it for every accelerator and kind of price."""
+    replaced = [row for row in table('prices').values() if '/77ca49a' in row['source_url']]
+    expect(replaced and all(row['as_of'] == '2025-08' for row in replaced), [(row['id'], row['as_of']) for row in replaced])
+    for row in replaced:
+        alike = ('--where', f"accelerator={row['accelerator']}", '--where', f"price_basis={row['price_basis']}")
+        newest = shown('prices', '--latest', *alike)
+        expect({(one['as_of'], one['price_point']) for one in newest if one['provider'] == row['provider']} ==
+               {('2026-07', SURVEY[row['accelerator']][row['provider']])}, f"{row['id']}: {newest}")
+
+
+def test_sold_by_their_provider(_):
+    """DeepSeek's own API serves other models since 2025-09-29, so that no later price of V3 is its own; the API of the
+    example sells the model that the example runs."""
+    rows = table('api_prices')
+    own = {row['id']: row['as_of'] for row in rows.values() if row['provider'] == 'DeepSeek' and row['model'] == 'deepseek-v3'}
+    expect(own and max(own.values()) == '2025-09-05', own)
+    lines = (ROOT / 'examples' / 'own-rent-api.ini').read_text().splitlines()
+    id, = (line.split(' = ')[1] for line in lines if line.startswith('api = '))
+    expect('model = deepseek-v3' in lines and 'published as deepseek-ai/DeepSeek-V3;' in rows[id]['notes'], rows[id])
+    expect('(Novita)' in rows[id]['provider'], rows[id])
 
 
 def test_spread(_):

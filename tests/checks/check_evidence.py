@@ -230,7 +230,7 @@ def test_rows_used(folder):
     rented = members(pack(folder, ROOT / 'examples' / 'rent-or-own.ini', name='rents.tar'))['used.csv'].decode()
     offers = [list(row.values())[1:] for row in csv.DictReader(io.StringIO(rented)) if row['option'] == 'rent h100']
     expect(offers == [['rent h100', key, 'data/prices.csv', row] for key, row in
-                      (('on_demand', 'pr138'), ('one_year', 'pr229'), ('three_years', 'pr051'))], f'rents: {offers}')
+                      (('on_demand', 'pr138'), ('one_year', 'pr229'), ('three_years', 'pr370'))], f'rents: {offers}')
     hidden = {**files, 'used.csv': files['used.csv'].replace(b'tp0022', b'tp0023')}
     line = next(n for n, row in enumerate(table) if row[0] == 'tp0023')
     changed = repack(path, {**hidden, throughput: written(with_cell(table, line, 'notes', 'other'))})

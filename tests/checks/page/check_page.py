@@ -458,7 +458,8 @@ LISTED_STATES = [(0, {}), (1, {}), (0, {'b.throughput_year_2': 9000}), (0, {'a.l
 
 
 # One price of a row: the others remain the row's.
-API = '[scenario]\ninherits = own-rent-api.ini\n'
+# By a row with a price for cached input.
+API = '[option api]\napi = ap003\n[scenario]\ninherits = own-rent-api.ini\n'
 EURO = 'currency = EUR\nexchange_rate = 1.1 USD/EUR\nexchange_rate.source = a plan\nexchange_rate.date = 2026-11\n'
 API_STATES = [(0, {'api.output_price': 2}), (0, {'api.input_price': 1}), (0, {'api.cached_input_price': 0})]
 # Nothing is missing, so there is nothing to warn of.
