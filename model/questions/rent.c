@@ -199,7 +199,8 @@ struct renting {
   const struct fleet *own;
   struct fleet rented;
   struct rent_cost *cost;
-  double rental_per_token; // USD
+  double rental_per_token;  // USD
+  double following_present; // following, discounted
 };
 
 static double ceil_to(double number, double multiple) {
@@ -246,22 +247,51 @@ static double paid_hours(const struct renting *renting, double tokens) {
   return renting->cost->accelerators * (offer->term > 0 ? ceil_to(horizon, offer->term) : horizon);
 }
 
+// The difference of two rounded equal values counts as zero.
+static double unless_rounding(double difference, double of) {
+  return fabs(difference) < 1e-12 * fabs(of) ? 0 : difference;
+}
+
+// At a rate in USD/h.
+static void evaluate_at(const struct renting *renting, double rate) {
+  const struct rent_cost *cost = renting->cost;
+  set(&renting->rented, "rental_rate",
+      cost->paid * rate / (cost->accelerators * value(&renting->rented, "horizon")));
+  evaluate(renting->rented.evaluation);
+}
+
+static double beside_at(const struct renting *renting, double rate) {
+  const double cost = value(&renting->rented, "tco");
+  return unless_rounding(cost - renting->cost->paid * rate, cost);
+}
+
+// What is paid beside it, discounted. The cost model's rent is spread evenly over the horizon.
+static double discounted_beside(const struct renting *renting) {
+  const double all = sum(&renting->rented, "discounted_cash");
+  double rental = 0;
+  for (int t = 0; t < renting->own->scenario->periods; t++)
+    rental += period_value(&renting->rented, "rental_cost", t) *
+              period_value(&renting->rented, "discount_factor", t);
+  return unless_rounding(all - rental, all);
+}
+
+// An item of the user's own may follow the rent, as a tax does: twice what half the rate saves.
 static void evaluate_rented(struct renting *renting) {
   struct rent_cost *cost = renting->cost;
   const struct fleet *rented = &renting->rented;
-  const double horizon = value(rented, "horizon");
-  const double tokens = all_replaced_tokens(renting);
+  const double rate = cost->offer.rate, tokens = all_replaced_tokens(renting);
   cost->accelerators = accelerators_for(renting);
   cost->paid = paid_hours(renting, tokens);
-  cost->rental = cost->paid * cost->offer.rate;
+  cost->rental = cost->paid * rate;
   set(rented, "accelerators", cost->accelerators);
-  set(rented, "rental_rate", cost->rental / (cost->accelerators * horizon));
-  evaluate(rented->evaluation);
+  evaluate_at(renting, rate / 2);
+  const double beside = beside_at(renting, rate / 2), present = discounted_beside(renting);
+  evaluate_at(renting, rate);
   cost->cost = value(rented, "tco");
-  cost->beside = cost->cost - cost->rental;
-  // The difference of two rounded equal values counts as zero.
-  if (fabs(cost->beside) < 1e-12 * cost->cost)
-    cost->beside = 0;
+  cost->beside = beside_at(renting, rate);
+  cost->following = 2 * unless_rounding(cost->beside - beside, cost->cost);
+  renting->following_present =
+      2 * unless_rounding(discounted_beside(renting) - present, cost->cost);
   renting->rental_per_token = cost->rental / tokens;
 }
 
@@ -292,13 +322,8 @@ static double discounted_rental(const struct renting *renting) {
   return total;
 }
 
-// What is paid beside it. The cost model's rent is spread evenly over the horizon.
-static double discounted_beside(const struct renting *renting) {
-  double total = sum(&renting->rented, "discounted_cash");
-  for (int t = 0; t < renting->own->scenario->periods; t++)
-    total -= period_value(&renting->rented, "rental_cost", t) *
-             period_value(&renting->rented, "discount_factor", t);
-  return total;
+static double fixed_beside(const struct renting *renting) {
+  return renting->cost->beside - renting->cost->following;
 }
 
 static void compare_costs(const struct renting *renting, const struct rent_answer *answer) {
@@ -313,9 +338,12 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
   cost->per_output = cost->cost * (1 - share) / answer->tokens;
   cost->saving = cost_saving(answer->tco, cost->cost);
   cost->saving_levelised = cost_saving(answer->levelised, cost->levelised);
-  cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
+  cost->break_even_rate =
+      cost->offer.rate * (answer->tco - fixed_beside(renting)) / (cost->rental + cost->following);
   cost->break_even_levelised =
-      cost->offer.rate * (sum(renting->own, "discounted_cash") - beside) / rental;
+      cost->offer.rate *
+      (sum(renting->own, "discounted_cash") - (beside - renting->following_present)) /
+      (rental + renting->following_present);
 }
 
 // What is paid within a period, before what the vendor credits.
@@ -355,8 +383,9 @@ static double gap_at(const struct renting *renting, double load) {
   set_load(renting->own, load);
   const double bought =
       is_twin(renting) ? burst_cost(renting->own) - burst_cost(&renting->rented) : 0;
-  return value(renting->own, "tco") - bought - renting->cost->beside -
-         renting->rental_per_token * all_replaced_tokens(renting);
+  const double rise = 1 + renting->cost->following / renting->cost->rental;
+  return value(renting->own, "tco") - bought - fixed_beside(renting) -
+         rise * renting->rental_per_token * all_replaced_tokens(renting);
 }
 
 static double bisect(const struct renting *renting, double low, double high) {
@@ -421,8 +450,9 @@ static void find_utilization(const struct renting *renting, const struct rent_an
   cost->break_even_utilization = NAN;
   cost->is_closed = !isnan(answer->use) && (is_twin(renting) || !answer->buys_elsewhere);
   if (cost->is_closed)
-    cost->break_even_utilization =
-        answer->load * (answer->tco - answer->use - cost->beside) / (cost->rental - answer->use);
+    cost->break_even_utilization = answer->load *
+                                   (answer->tco - answer->use - fixed_beside(renting)) /
+                                   (cost->rental + cost->following - answer->use);
   else
     search_utilization(renting);
   const double nearly = 1e-9, most = highest_followed(renting, answer);
@@ -430,7 +460,7 @@ static void find_utilization(const struct renting *renting, const struct rent_an
       cost->break_even_utilization > 0 && cost->break_even_utilization <= most * (1 + nearly);
   cost->owning_always = !inside && gap_at(renting, nearly) <= 0 && gap_at(renting, most) <= 0;
   cost->owning_never = !inside && !cost->owning_always;
-  if (cost->rental <= answer->use ||
+  if (cost->rental + cost->following <= answer->use ||
       (cost->owning_never && cost->offer.hours == RENT_AROUND_THE_CLOCK))
     cost->break_even_utilization = NAN;
   set_base(renting->own);

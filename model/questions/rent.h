@@ -17,7 +17,9 @@
 //
 // Break-even utilization: the owned fleet is fixed and its load varies, while renting follows the
 // tokens, in proportion; if owning is affine in the load, own(u) = fixed + use * u / load, the
-// solution is closed: u = load * (fixed - beside) / (rental - use). Otherwise a root is searched
+// solution is closed: u = load * (fixed - beside) / (rental - use). An item of the user's own that
+// follows the rent, such as a tax on it, counts as rent there and in the break-even rate, and is
+// taken to be linear in it. Otherwise a root is searched
 // for, and is the mean of the periods, each of which serves as much of its demand as one limit of
 // utilization allows. Beyond the load that a demand allows, the demand is taken to rise.
 // Renting around the clock follows the tokens only up to the planned utilization or, for the same
@@ -43,6 +45,7 @@ struct rent_cost {
   struct rent_offer offer;
   double accelerators, paid;       // rented, and accelerator-hours paid for
   double rental, beside, cost;     // beside: what is paid in addition to the rent
+  double following;                // of it, what follows the rent: see above
   double cost_per_mtok, levelised; // USD per token
   double per_input, per_output; // USD per token, adding up to the cost; NAN without prefill rates
   double saving, saving_levelised;  // of owning: cost_saving

@@ -474,6 +474,10 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
     answer_reason(answer, "%s", offer_text(writing, cost));
     if (commitment)
       answer_reason(answer, "%s", commitment);
+    if (cost->following != 0)
+      answer_reason(
+          answer, "%s: of the other costs, %s %s follow the rent and count as rent there.",
+          offer_words(writing, &cost->offer), six_digits(writing, cost->following), currency);
   }
 }
 

@@ -41,6 +41,7 @@ group = capex
 options = own
 formula = 1000 USD
 """
+TAX = '[item sales_tax]\nlabel = Sales tax\ngroup = opex\nunit = USD\nformula = rental_cost * 8 % + 10000 USD * last\n'
 DEMAND = 'demand = 1614643.2 Mtok/yr\n'  # 80 % of what they can produce: a load of 40 %
 MORE = 'demand = 4036608 Mtok/yr\n'  # twice as many
 RANGE = '[range]\nown.list_price = uniform(20000, 30000) USD\n'
@@ -154,6 +155,24 @@ def test_discounted(folder):
         years = sum((1 + wacc / 100) ** -year for year in (1, 2, 3))
         for row in discounted['rows'][1:2] if discounted else ():
             expect(near(row['saving_levelised'], 100 * (1 - 3 / years / 1.1)) and near(row['break_even_rate'], 2 * 3 / years), row)
+
+
+def test_tax_on_rents(folder):
+    """An item on the rent moves with it: at each printed break-even rate, discounted or not, owning saves nothing."""
+    wacc = ('--set', 'wacc=8 %/yr')
+    tables = answered(folder, OFFERS.format(3.2, 0.9) + TAX, *wacc)['tables']
+    # Owning costs 1,681,920 USD, renting 1.08 times the rent; both pay the 10,000 USD.
+    for row, hours in zip(tables['break_even']['rows'], (840960, 1681920)):
+        expect(near(row['break_even_rate'], 1681920 / (1.08 * hours), 1e-12), row)
+    # At a load of u the rent on demand is u * 1,681,920 h * 3.2 USD/h, and the tax on it.
+    expect(near(tables['break_even']['rows'][0]['break_even_utilization'], 100 / (1.08 * 3.2), 1e-9), tables)
+    told = printed(folder, OFFERS.format(3.2, 0.9) + TAX, 'explain', 'rent.q')
+    expect('used: of the other costs, 215,286 USD follow the rent' in told, told)
+    for table, saving in (('break_even', 'saving'), ('levelised', 'saving_levelised')):
+        even = [row['break_even_rate'] for row in tables[table]['rows'][-2:]]
+        again = answered(folder, OFFERS.format(*map(repr, even)) + TAX, *wacc)['tables']
+        rows = again['cost' if saving == 'saving' else table]['rows'][1:]
+        expect(all(abs(row[saving]) < 1e-9 for row in rows), rows)
 
 
 def test_not_compared(folder):
