@@ -243,7 +243,8 @@ static double paid_hours(const struct renting *renting, double tokens) {
   const struct fleet *rented = &renting->rented;
   const double horizon = value(rented, "horizon");
   if (offer->hours == RENT_HOURS_USED)
-    return tokens / (value(rented, "tokens_per_gpu") / value(rented, "utilization"));
+    return (1 + offer->interruption) * tokens /
+           (value(rented, "tokens_per_gpu") / value(rented, "utilization"));
   return renting->cost->accelerators * (offer->term > 0 ? ceil_to(horizon, offer->term) : horizon);
 }
 

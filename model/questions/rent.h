@@ -7,6 +7,7 @@
 // use, as in the cost model: tokens over what an accelerator in use produces, outages included. The
 // rent includes power, cooling and the site; engineers, licenses, migration and the user's own
 // items are paid in addition, but not those limited to options, unless a rented one is among them.
+// Spot hours lost to interruptions are paid for again, as in the cost model.
 //
 // Tokens that the owned option buys elsewhere (burst_price, burst_rate): the same accelerators,
 // rented, leave the same ones to be bought, at the same price, and their hours in use are those of
@@ -80,9 +81,10 @@ struct rent_answers {
 bool rent_is_asked(const struct scenario *scenario);
 
 // Answers the sections [rent NAME] or, without any, compares each owned option with the rented ones
-// of the same workload. Keys of a section: own = ID, cloud = ID of a rented option; on_demand (for
-// the hours used), one_year, three_years, reserved (around the clock) = a rate or the id of a row
-// of data/prices.csv, with .source and .date. `only`: the name of one answer, or NULL. NULL after
+// of the same workload. Keys of a section: own = ID, cloud = ID of a rented option; on_demand, spot
+// (for the hours used), one_year, three_years, reserved (around the clock) = a rate or the id of a
+// row of data/prices.csv, with .source and .date; interruption = a share, with spot. `only`: the
+// name of one answer, or NULL. NULL after
 // errors: no question with that name; an unknown option, or a rented one where an owned one is
 // required; no offer; a price of another accelerator, basis or term; different horizons.
 const struct rent_answers *rent_ask(const struct scenario *scenario, const char *only,

@@ -116,7 +116,8 @@ static struct answer_cell beside_cell(const struct writing *writing, const struc
 static const char *hours_formula(const struct writing *writing, const struct rent_cost *cost) {
   const char *own = writing->own;
   const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
-  if (cost->offer.option >= 0 || whole_terms || !(writing->answer->tco > 0))
+  if (cost->offer.option >= 0 || whole_terms || cost->offer.interruption > 0 ||
+      !(writing->answer->tco > 0))
     return NULL;
   const char *hours = arena_printf(writing->arena, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own);
   if (cost->offer.hours != RENT_HOURS_USED)
@@ -207,7 +208,7 @@ static const char *costs_note(const struct writing *writing) {
   struct arena *arena = writing->arena;
   const char *titles = hypothetical_titles(writing);
   const char *text =
-      "Paid: accelerator-hours; on demand, only those in use. Other costs: engineers, "
+      "Paid: accelerator-hours; on demand and spot, only those in use. Other costs: engineers, "
       "licenses, migration and own items.";
   if (*answer->left_out && any_twin(answer))
     text = arena_printf(arena, "%s Own items limited to options are not paid by a renter: %s.",
@@ -246,12 +247,11 @@ static void add_costs(const struct writing *writing, struct answer *answer) {
 static struct answer_cell utilization_cell(const struct writing *writing,
                                            const struct rent_cost *cost, int r) {
   const char *own = writing->own;
-  const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
   if (isnan(cost->break_even_utilization))
     return cell_words(cost->owning_always ? "always" : "never");
   // Of a rent around the clock it turns into "never" where owning costs more as planned.
   if (cost->offer.hours != RENT_HOURS_USED || !cost->is_closed || !writing->is_use_zero ||
-      cost->offer.option >= 0 || whole_terms || isnan(own_value(writing, "served_horizon")) ||
+      !hours_formula(writing, cost) || isnan(own_value(writing, "served_horizon")) ||
       isnan(own_value(writing, "average_load")))
     return cell_value(cost->break_even_utilization);
   // The time at full utilization is the horizon's, less the ramp.
@@ -511,6 +511,11 @@ static void add_warnings(const struct writing *writing, struct answer *answer) {
                   "'%s' is paid for %s of the hours: that takes accelerators which start and stop "
                   "with every request",
                   offer_words(writing, offer), percent_words(used, writing->arena));
+    if (offer->uninterrupted)
+      answer_warn(answer,
+                  "'%s' is counted as if it were never interrupted: state the hours that are lost, "
+                  "'interruption', a share of those in use",
+                  offer_words(writing, offer));
     if (offer->term > 0 && !are_near(rent->costs[i].paid, rent->hours) && offer->option < 0)
       answer_warn(answer, "'%s' is paid for whole terms, which extend beyond the horizon",
                   offer_words(writing, offer));

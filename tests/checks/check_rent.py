@@ -175,6 +175,14 @@ def test_tax_on_rents(folder):
         expect(all(abs(row[saving]) < 1e-9 for row in rows), rows)
 
 
+def test_spot(folder):
+    """A spot rent is called one, and its interruptions are stated or said to be missing."""
+    for more, warned in (('', True), ('interruption = 0 %\n', False), ('interruption = 10 %\n', False)):
+        told = answered(folder, '[rent q]\nown = own\nspot = pr115\n' + more)
+        expect('on demand' not in told['answer'] and '(spot, hours used, ' in told['answer'], told['answer'])
+        expect(("'spot, hours used' is counted as if it were never interrupted" in str(told['warnings'])) == warned, told)
+
+
 def test_not_compared(folder):
     """What is left out is named with the reason, beside the answer or in place of it."""
     cloud, grows, mixed, other = (CLOUD.format(name=name, rent=rent) for name, rent in (
