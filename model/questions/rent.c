@@ -138,29 +138,39 @@ static void keep_base(struct fleet *fleet) {
         fleet->base_utilization * highest(fleet, "demanded") / highest(fleet, "capacity");
 }
 
+struct givens {
+  enum given *given; // [declarations of the model]
+  double *values;    // of the same
+};
+
 // The option with its number of accelerators fixed, so that no demand resizes it, and with its
 // utilization, even if it computes that; `rented`: with a rent instead of a price, for the same
-// accelerators. A rented option is sized for all of the
-// tokens, so it buys none elsewhere.
-static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
-                     const struct option *option, bool rented, struct arena *arena,
-                     struct diagnostics *diagnostics) {
+// accelerators. A rented option is sized for all of the tokens, so it buys none elsewhere.
+static struct givens givens_of(const struct scenario *scenario, const struct option *option,
+                               bool rented, struct arena *arena) {
   const struct model *model = scenario->model;
   const size_t count = (size_t)model->count;
-  enum given *given = arena_array(arena, count, sizeof *given);
-  double *values = arena_array(arena, count, sizeof *values);
-  take_inputs(scenario, option, rented && !option->rented, given, values);
-  given[item(scenario, "accelerators")] = GIVEN_VALUE;
-  if (given[item(scenario, "utilization")] == GIVEN_NOT)
-    given[item(scenario, "utilization")] = GIVEN_VALUE;
+  struct givens givens = {arena_array(arena, count, sizeof *givens.given),
+                          arena_array(arena, count, sizeof *givens.values)};
+  take_inputs(scenario, option, rented && !option->rented, givens.given, givens.values);
+  givens.given[item(scenario, "accelerators")] = GIVEN_VALUE;
+  if (givens.given[item(scenario, "utilization")] == GIVEN_NOT)
+    givens.given[item(scenario, "utilization")] = GIVEN_VALUE;
   if (rented)
-    take_own_rate(model, given, values);
+    take_own_rate(model, givens.given, givens.values);
   if (rented && option->rented) {
-    leave_out(model, "burst_price", given, values);
-    leave_out(model, "burst_rate", given, values);
+    leave_out(model, "burst_price", givens.given, givens.values);
+    leave_out(model, "burst_rate", givens.given, givens.values);
   }
+  return givens;
+}
+
+static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
+                     const struct option *option, struct givens givens, struct arena *arena,
+                     struct diagnostics *diagnostics) {
+  const struct model *model = scenario->model;
   const struct graph *graph =
-      graph_build(model, option->id, option->place, given, arena, diagnostics);
+      graph_build(model, option->id, option->place, givens.given, arena, diagnostics);
   if (!graph)
     return -1;
   *fleet = (struct fleet){.scenario = scenario,
@@ -168,9 +178,27 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
                           .evaluation = evaluation_new(graph, scenario->periods, 1, arena)};
   for (int d = 0; d < model->count; d++)
     if (graph->state[d] == GRAPH_INPUT)
-      evaluation_at(fleet->evaluation, d, 0)[0] = values[d];
+      evaluation_at(fleet->evaluation, d, 0)[0] = givens.values[d];
   evaluate(fleet->evaluation);
   keep_base(fleet);
+  return 0;
+}
+
+// What a residual value of 100 % would credit the option with: its hardware's cost, as far as that
+// has no residual value of its own. 0 if any is credited already.
+static int find_residual_base(const struct fleet *own, double *base, struct arena *arena,
+                              struct diagnostics *diagnostics) {
+  const int residual = item(own->scenario, "residual_value");
+  const struct givens givens = givens_of(own->scenario, own->option, false, arena);
+  struct fleet sold;
+  *base = 0;
+  if (residual < 0 || (has(own, "residual_total") && value(own, "residual_total") != 0))
+    return 0;
+  givens.given[residual] = GIVEN_VALUE;
+  givens.values[residual] = 1;
+  if (fleet_new(&sold, own->scenario, own->option, givens, arena, diagnostics))
+    return -1;
+  *base = value(own, "tco") - value(&sold, "tco");
   return 0;
 }
 
@@ -473,7 +501,8 @@ static int answer_offer(const struct scenario *scenario, const struct fleet *own
   struct renting renting = {.own = own, .cost = cost};
   const struct option *option =
       cost->offer.option < 0 ? own->option : &scenario->options[cost->offer.option];
-  if (fleet_new(&renting.rented, scenario, option, true, arena, diagnostics))
+  if (fleet_new(&renting.rented, scenario, option, givens_of(scenario, option, true, arena), arena,
+                diagnostics))
     return -1;
   evaluate_rented(&renting);
   compare_costs(&renting, answer);
@@ -498,8 +527,11 @@ static const char *left_out(const struct fleet *own, struct arena *arena) {
 static int answer_question(const struct scenario *scenario, const struct rent_offers *offers,
                            struct rent_answer *answer, struct arena *arena,
                            struct diagnostics *diagnostics) {
+  const struct option *option = &scenario->options[offers->own];
   struct fleet own;
-  if (fleet_new(&own, scenario, &scenario->options[offers->own], false, arena, diagnostics))
+  if (fleet_new(&own, scenario, option, givens_of(scenario, option, false, arena), arena,
+                diagnostics) ||
+      find_residual_base(&own, &answer->residual_base, arena, diagnostics))
     return -1;
   answer->own = offers->own;
   answer->tco = value(&own, "tco");

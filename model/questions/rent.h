@@ -65,7 +65,8 @@ struct rent_answer {
   const char *left_out; // labels of the owned option's limited items: "Rack, Levy"; "" for none
   struct texts aside;   // options that are not compared, and why: rent_offers_aside
   double tco, use, tokens, cost_per_mtok, levelised, hours; // of owning; hours: accelerators x time
-  bool buys_elsewhere; // the owned option, the demand beyond its capacity
+  double residual_base; // USD that a residual value of 100 % would credit; 0 if any is credited
+  bool buys_elsewhere;  // the owned option, the demand beyond its capacity
   double load; // of owning: the utilization that its tokens take, below the planned one if more
                // accelerators are there than a demand needs
   struct rent_cost *costs;

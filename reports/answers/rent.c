@@ -410,11 +410,27 @@ static const char *turned_text(const struct writing *writing) {
                       percent_words(saving, arena), then ? "that rent" : "owning");
 }
 
+// Where renting costs less: the residual value at which owning would cost as much. The cost is
+// linear in it.
+static const char *residual_text(const struct writing *writing, const struct rent_cost *best) {
+  const struct rent_answer *answer = writing->answer;
+  const double share = (answer->tco - best->cost) / answer->residual_base;
+  if (!(answer->residual_base > 0) || are_near(best->cost, answer->tco) || share < 0)
+    return "";
+  return share < 1
+             ? arena_printf(writing->arena,
+                            " Owning is counted without a residual value; it costs less if the "
+                            "hardware keeps more than %s of its price.",
+                            percent_words(share, writing->arena))
+             : " Owning is counted without a residual value, and would cost more even if the "
+               "hardware kept its full price.";
+}
+
 static const char *answer_text(const struct writing *writing) {
   const struct rent_cost *best = cheapest(writing->answer, false);
-  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.%s",
+  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.%s%s",
                       verdict_words(writing, best), pays_text(writing, best),
-                      cash_text(writing, best), turned_text(writing));
+                      cash_text(writing, best), residual_text(writing, best), turned_text(writing));
 }
 
 // A commitment pays above the utilization at which paying for the hours used would cost the same.

@@ -183,6 +183,22 @@ def test_spot(folder):
         expect(("'spot, hours used' is counted as if it were never interrupted" in str(told['warnings'])) == warned, told)
 
 
+def test_residual(folder):
+    """Where renting costs less, the residual value at which owning would: 168,192 of 1,681,920 USD, or all that is left."""
+    said = 'without a residual value; it costs less if the hardware keeps more than 10 % of its price.'
+    for offers, more, words in (((3, 0.9), '', said), ((3, 1.1), '', ''), ((3, 1), '', ''),
+                                ((3, 0.9), 'support = 10 %/yr\n', 'keeps more than 40 % of its price'),
+                                ((3, 0.2), 'support = 10 %/yr\n', 'would cost more even if the hardware kept its full price')):
+        answer = answered(folder, more + OFFERS.format(*offers))['answer']
+        expect(words in answer and ('residual' in answer) == bool(words), answer)
+    # The servers, of another 80,000 USD, are said to keep nothing: it is the accelerators that must.
+    parts = 'node_price = 10000 USD\nserver_residual = 0 %\n'
+    for more, even in (('', 10), (parts, 14.756)):
+        for residual, verdict in ((0, 'Rent'), (even - 0.01, 'Rent'), (even + 0.01, 'Own')):
+            answer = answered(folder, more + OFFERS.format(3, 0.9), '--set', f'residual_value={residual} %')['answer']
+            expect(answer.startswith(verdict) and ('residual' in answer) == (not residual), f'{residual}: {answer}')
+
+
 def test_not_compared(folder):
     """What is left out is named with the reason, beside the answer or in place of it."""
     cloud, grows, mixed, other = (CLOUD.format(name=name, rent=rent) for name, rent in (
