@@ -31,19 +31,26 @@ void actions_find_tiers(const struct quoting *quoting, size_t o, struct fleet_op
   }
 }
 
+// Periods of a rent's whole term.
+static int periods_of_term(const struct quoting *quoting, size_t o) {
+  const double term_h = quoting->portfolio->term[o], period_h = quoting->terms->period_h;
+  return (int)fmax(1, ceil(term_h / period_h - 1e-9));
+}
+
 size_t actions_list(const struct quoting *quoting, size_t o, const struct fleet_option *of,
                     struct fleet_action *actions) {
   const struct plan_terms *terms = quoting->terms;
   const struct option *option = &quoting->scenario->options[o];
   const int per_year = (int)round(terms->year_h / terms->period_h);
-  const int life = (int)quote_life(quoting, option);
+  const int life = (int)quote_life(quoting, option), term = periods_of_term(quoting, o);
   size_t count = 0;
   for (int f = plan_first_period(terms, quoting->portfolio, o);
        f < terms->periods && !option->provider; f++) {
     const int end = f + life < terms->periods ? f + life : terms->periods;
     for (int l = f; l < end; l++)
       for (int k = 0; k <= of->tier_count; k++)
-        if (option->rented ? l == f : l + 1 == end || (l + 1 - f) % per_year == 0)
+        if (option->rented ? l + 1 == (f + term < end ? f + term : end)
+                           : l + 1 == end || (l + 1 - f) % per_year == 0)
           actions[count++] = (struct fleet_action){.option = o, .first = f, .last = l, .tier = k};
   }
   return count;

@@ -381,8 +381,16 @@ static void take_lead_time(const struct portfolio_reader *reader, size_t o) {
       option_figure(scenario, option, scenario->selected, lead_time)->place;
 }
 
+static void read_term(struct portfolio_reader *reader, int option, const struct ini_key *key) {
+  const struct option *rented = &reader->scenario->options[option];
+  reader->portfolio->term[option] = read_time(reader, key);
+  if (!rented->rented)
+    diagnostics_error(reader->diagnostics, key->place,
+                      "option '%s' is not rented, so it has no term", rented->id);
+}
+
 static void read_supply(struct portfolio_reader *reader, const struct ini_section *section) {
-  static const char *const known[] = {"stock", "vendor", "lead_time", "available", "delay"};
+  static const char *const known[] = {"stock", "vendor", "lead_time", "available", "delay", "term"};
   const int option = find_option(reader, section->argument, section->place);
   double delay = 0;
   for (size_t k = 0; k < section->key_count && option >= 0; k++) {
@@ -395,6 +403,8 @@ static void read_supply(struct portfolio_reader *reader, const struct ini_sectio
       reader->portfolio->available[option] = read_time(reader, key);
     else if (!strcmp(key->name, "delay"))
       delay = read_delay(reader, option, key);
+    else if (!strcmp(key->name, "term"))
+      read_term(reader, option, key);
     else if (!strcmp(key->name, "vendor"))
       reader->portfolio->vendor[option] = vendor_of(reader, key->value);
     else
@@ -470,6 +480,7 @@ static struct portfolio *new_portfolio(const struct scenario *scenario, struct a
       .lead_time = arena_array(arena, options + 1, sizeof *portfolio->lead_time),
       .lead_time_places = arena_array(arena, options + 1, sizeof *portfolio->lead_time_places),
       .available = arena_array(arena, options + 1, sizeof *portfolio->available),
+      .term = arena_array(arena, options + 1, sizeof *portfolio->term),
       .delays = arena_array(arena, options + 1, sizeof(const struct distribution *)),
       .vendor = arena_array(arena, options + 1, sizeof *portfolio->vendor),
       .minimum_shares = arena_array(arena, 2 * options + 1, sizeof *portfolio->minimum_shares),
@@ -477,7 +488,7 @@ static struct portfolio *new_portfolio(const struct scenario *scenario, struct a
       .capex_budget = INFINITY};
   for (size_t o = 0; o < options; o++) {
     portfolio->stock[o] = INFINITY;
-    portfolio->lead_time[o] = portfolio->available[o] = 0;
+    portfolio->lead_time[o] = portfolio->available[o] = portfolio->term[o] = 0;
     portfolio->delays[o] = NULL;
   }
   return portfolio;

@@ -24,6 +24,7 @@
 //                          option's
 //     available            of a plan: how long after the start it is first delivered
 //     delay                of a plan: by how much later; may be a distribution
+//     term                 of a plan: what a rent commits to at a time; by default a period
 //   [portfolio]
 //     minimum_share.VENDOR of the total, for supply from two sources
 //     share_of             tokens (the default), accelerators or cost
@@ -96,6 +97,7 @@ struct portfolio {
   struct place *lead_time_places;     // [option_count], of those given
   double *available;                  // [option_count], h after the start, with the delay's mean
   const struct distribution **delays; // [option_count]; NULL: certain
+  double *term;                       // [option_count], h of a rent's commitment; 0: not stated
   int *vendor;                        // [option_count]
   const char *const *vendors;         // in lower case
   int vendor_count;

@@ -138,29 +138,39 @@ static void keep_base(struct fleet *fleet) {
         fleet->base_utilization * highest(fleet, "demanded") / highest(fleet, "capacity");
 }
 
+struct givens {
+  enum given *given; // [declarations of the model]
+  double *values;    // of the same
+};
+
 // The option with its number of accelerators fixed, so that no demand resizes it, and with its
 // utilization, even if it computes that; `rented`: with a rent instead of a price, for the same
-// accelerators. A rented option is sized for all of the
-// tokens, so it buys none elsewhere.
-static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
-                     const struct option *option, bool rented, struct arena *arena,
-                     struct diagnostics *diagnostics) {
+// accelerators. A rented option is sized for all of the tokens, so it buys none elsewhere.
+static struct givens givens_of(const struct scenario *scenario, const struct option *option,
+                               bool rented, struct arena *arena) {
   const struct model *model = scenario->model;
   const size_t count = (size_t)model->count;
-  enum given *given = arena_array(arena, count, sizeof *given);
-  double *values = arena_array(arena, count, sizeof *values);
-  take_inputs(scenario, option, rented && !option->rented, given, values);
-  given[item(scenario, "accelerators")] = GIVEN_VALUE;
-  if (given[item(scenario, "utilization")] == GIVEN_NOT)
-    given[item(scenario, "utilization")] = GIVEN_VALUE;
+  struct givens givens = {arena_array(arena, count, sizeof *givens.given),
+                          arena_array(arena, count, sizeof *givens.values)};
+  take_inputs(scenario, option, rented && !option->rented, givens.given, givens.values);
+  givens.given[item(scenario, "accelerators")] = GIVEN_VALUE;
+  if (givens.given[item(scenario, "utilization")] == GIVEN_NOT)
+    givens.given[item(scenario, "utilization")] = GIVEN_VALUE;
   if (rented)
-    take_own_rate(model, given, values);
+    take_own_rate(model, givens.given, givens.values);
   if (rented && option->rented) {
-    leave_out(model, "burst_price", given, values);
-    leave_out(model, "burst_rate", given, values);
+    leave_out(model, "burst_price", givens.given, givens.values);
+    leave_out(model, "burst_rate", givens.given, givens.values);
   }
+  return givens;
+}
+
+static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
+                     const struct option *option, struct givens givens, struct arena *arena,
+                     struct diagnostics *diagnostics) {
+  const struct model *model = scenario->model;
   const struct graph *graph =
-      graph_build(model, option->id, option->place, given, arena, diagnostics);
+      graph_build(model, option->id, option->place, givens.given, arena, diagnostics);
   if (!graph)
     return -1;
   *fleet = (struct fleet){.scenario = scenario,
@@ -168,9 +178,27 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
                           .evaluation = evaluation_new(graph, scenario->periods, 1, arena)};
   for (int d = 0; d < model->count; d++)
     if (graph->state[d] == GRAPH_INPUT)
-      evaluation_at(fleet->evaluation, d, 0)[0] = values[d];
+      evaluation_at(fleet->evaluation, d, 0)[0] = givens.values[d];
   evaluate(fleet->evaluation);
   keep_base(fleet);
+  return 0;
+}
+
+// What a residual value of 100 % would credit the option with: its hardware's cost, as far as that
+// has no residual value of its own. 0 if any is credited already.
+static int find_residual_base(const struct fleet *own, double *base, struct arena *arena,
+                              struct diagnostics *diagnostics) {
+  const int residual = item(own->scenario, "residual_value");
+  const struct givens givens = givens_of(own->scenario, own->option, false, arena);
+  struct fleet sold;
+  *base = 0;
+  if (residual < 0 || (has(own, "residual_total") && value(own, "residual_total") != 0))
+    return 0;
+  givens.given[residual] = GIVEN_VALUE;
+  givens.values[residual] = 1;
+  if (fleet_new(&sold, own->scenario, own->option, givens, arena, diagnostics))
+    return -1;
+  *base = value(own, "tco") - value(&sold, "tco");
   return 0;
 }
 
@@ -199,7 +227,8 @@ struct renting {
   const struct fleet *own;
   struct fleet rented;
   struct rent_cost *cost;
-  double rental_per_token; // USD
+  double rental_per_token;  // USD
+  double following_present; // following, discounted
 };
 
 static double ceil_to(double number, double multiple) {
@@ -242,26 +271,56 @@ static double paid_hours(const struct renting *renting, double tokens) {
   const struct fleet *rented = &renting->rented;
   const double horizon = value(rented, "horizon");
   if (offer->hours == RENT_HOURS_USED)
-    return tokens / (value(rented, "tokens_per_gpu") / value(rented, "utilization"));
+    return (1 + offer->interruption) * tokens /
+           (value(rented, "tokens_per_gpu") / value(rented, "utilization"));
   return renting->cost->accelerators * (offer->term > 0 ? ceil_to(horizon, offer->term) : horizon);
 }
 
+// The difference of two rounded equal values counts as zero.
+static double unless_rounding(double difference, double of) {
+  return fabs(difference) < 1e-12 * fabs(of) ? 0 : difference;
+}
+
+// At a rate in USD/h.
+static void evaluate_at(const struct renting *renting, double rate) {
+  const struct rent_cost *cost = renting->cost;
+  set(&renting->rented, "rental_rate",
+      cost->paid * rate / (cost->accelerators * value(&renting->rented, "horizon")));
+  evaluate(renting->rented.evaluation);
+}
+
+static double beside_at(const struct renting *renting, double rate) {
+  const double cost = value(&renting->rented, "tco");
+  return unless_rounding(cost - renting->cost->paid * rate, cost);
+}
+
+// What is paid beside it, discounted. The cost model's rent is spread evenly over the horizon.
+static double discounted_beside(const struct renting *renting) {
+  const double all = sum(&renting->rented, "discounted_cash");
+  double rental = 0;
+  for (int t = 0; t < renting->own->scenario->periods; t++)
+    rental += period_value(&renting->rented, "rental_cost", t) *
+              period_value(&renting->rented, "discount_factor", t);
+  return unless_rounding(all - rental, all);
+}
+
+// An item of the user's own may follow the rent, as a tax does: twice what half the rate saves.
 static void evaluate_rented(struct renting *renting) {
   struct rent_cost *cost = renting->cost;
   const struct fleet *rented = &renting->rented;
-  const double horizon = value(rented, "horizon");
-  const double tokens = all_replaced_tokens(renting);
+  const double rate = cost->offer.rate, tokens = all_replaced_tokens(renting);
   cost->accelerators = accelerators_for(renting);
   cost->paid = paid_hours(renting, tokens);
-  cost->rental = cost->paid * cost->offer.rate;
+  cost->rental = cost->paid * rate;
   set(rented, "accelerators", cost->accelerators);
-  set(rented, "rental_rate", cost->rental / (cost->accelerators * horizon));
-  evaluate(rented->evaluation);
+  evaluate_at(renting, rate / 2);
+  const double beside = beside_at(renting, rate / 2), present = discounted_beside(renting);
+  evaluate_at(renting, rate);
   cost->cost = value(rented, "tco");
-  cost->beside = cost->cost - cost->rental;
-  // The difference of two rounded equal values counts as zero.
-  if (fabs(cost->beside) < 1e-12 * cost->cost)
-    cost->beside = 0;
+  cost->beside = beside_at(renting, rate);
+  cost->following = 2 * unless_rounding(cost->beside - beside, cost->cost);
+  renting->following_present =
+      2 * unless_rounding(discounted_beside(renting) - present, cost->cost);
   renting->rental_per_token = cost->rental / tokens;
 }
 
@@ -292,13 +351,8 @@ static double discounted_rental(const struct renting *renting) {
   return total;
 }
 
-// What is paid beside it. The cost model's rent is spread evenly over the horizon.
-static double discounted_beside(const struct renting *renting) {
-  double total = sum(&renting->rented, "discounted_cash");
-  for (int t = 0; t < renting->own->scenario->periods; t++)
-    total -= period_value(&renting->rented, "rental_cost", t) *
-             period_value(&renting->rented, "discount_factor", t);
-  return total;
+static double fixed_beside(const struct renting *renting) {
+  return renting->cost->beside - renting->cost->following;
 }
 
 static void compare_costs(const struct renting *renting, const struct rent_answer *answer) {
@@ -313,9 +367,12 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
   cost->per_output = cost->cost * (1 - share) / answer->tokens;
   cost->saving = cost_saving(answer->tco, cost->cost);
   cost->saving_levelised = cost_saving(answer->levelised, cost->levelised);
-  cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
+  cost->break_even_rate =
+      cost->offer.rate * (answer->tco - fixed_beside(renting)) / (cost->rental + cost->following);
   cost->break_even_levelised =
-      cost->offer.rate * (sum(renting->own, "discounted_cash") - beside) / rental;
+      cost->offer.rate *
+      (sum(renting->own, "discounted_cash") - (beside - renting->following_present)) /
+      (rental + renting->following_present);
 }
 
 // What is paid within a period, before what the vendor credits.
@@ -355,8 +412,9 @@ static double gap_at(const struct renting *renting, double load) {
   set_load(renting->own, load);
   const double bought =
       is_twin(renting) ? burst_cost(renting->own) - burst_cost(&renting->rented) : 0;
-  return value(renting->own, "tco") - bought - renting->cost->beside -
-         renting->rental_per_token * all_replaced_tokens(renting);
+  const double rise = 1 + renting->cost->following / renting->cost->rental;
+  return value(renting->own, "tco") - bought - fixed_beside(renting) -
+         rise * renting->rental_per_token * all_replaced_tokens(renting);
 }
 
 static double bisect(const struct renting *renting, double low, double high) {
@@ -421,8 +479,9 @@ static void find_utilization(const struct renting *renting, const struct rent_an
   cost->break_even_utilization = NAN;
   cost->is_closed = !isnan(answer->use) && (is_twin(renting) || !answer->buys_elsewhere);
   if (cost->is_closed)
-    cost->break_even_utilization =
-        answer->load * (answer->tco - answer->use - cost->beside) / (cost->rental - answer->use);
+    cost->break_even_utilization = answer->load *
+                                   (answer->tco - answer->use - fixed_beside(renting)) /
+                                   (cost->rental + cost->following - answer->use);
   else
     search_utilization(renting);
   const double nearly = 1e-9, most = highest_followed(renting, answer);
@@ -430,7 +489,7 @@ static void find_utilization(const struct renting *renting, const struct rent_an
       cost->break_even_utilization > 0 && cost->break_even_utilization <= most * (1 + nearly);
   cost->owning_always = !inside && gap_at(renting, nearly) <= 0 && gap_at(renting, most) <= 0;
   cost->owning_never = !inside && !cost->owning_always;
-  if (cost->rental <= answer->use ||
+  if (cost->rental + cost->following <= answer->use ||
       (cost->owning_never && cost->offer.hours == RENT_AROUND_THE_CLOCK))
     cost->break_even_utilization = NAN;
   set_base(renting->own);
@@ -442,7 +501,8 @@ static int answer_offer(const struct scenario *scenario, const struct fleet *own
   struct renting renting = {.own = own, .cost = cost};
   const struct option *option =
       cost->offer.option < 0 ? own->option : &scenario->options[cost->offer.option];
-  if (fleet_new(&renting.rented, scenario, option, true, arena, diagnostics))
+  if (fleet_new(&renting.rented, scenario, option, givens_of(scenario, option, true, arena), arena,
+                diagnostics))
     return -1;
   evaluate_rented(&renting);
   compare_costs(&renting, answer);
@@ -467,8 +527,11 @@ static const char *left_out(const struct fleet *own, struct arena *arena) {
 static int answer_question(const struct scenario *scenario, const struct rent_offers *offers,
                            struct rent_answer *answer, struct arena *arena,
                            struct diagnostics *diagnostics) {
+  const struct option *option = &scenario->options[offers->own];
   struct fleet own;
-  if (fleet_new(&own, scenario, &scenario->options[offers->own], false, arena, diagnostics))
+  if (fleet_new(&own, scenario, option, givens_of(scenario, option, false, arena), arena,
+                diagnostics) ||
+      find_residual_base(&own, &answer->residual_base, arena, diagnostics))
     return -1;
   answer->own = offers->own;
   answer->tco = value(&own, "tco");

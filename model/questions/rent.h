@@ -7,6 +7,7 @@
 // use, as in the cost model: tokens over what an accelerator in use produces, outages included. The
 // rent includes power, cooling and the site; engineers, licenses, migration and the user's own
 // items are paid in addition, but not those limited to options, unless a rented one is among them.
+// Spot hours lost to interruptions are paid for again, as in the cost model.
 //
 // Tokens that the owned option buys elsewhere (burst_price, burst_rate): the same accelerators,
 // rented, leave the same ones to be bought, at the same price, and their hours in use are those of
@@ -17,7 +18,9 @@
 //
 // Break-even utilization: the owned fleet is fixed and its load varies, while renting follows the
 // tokens, in proportion; if owning is affine in the load, own(u) = fixed + use * u / load, the
-// solution is closed: u = load * (fixed - beside) / (rental - use). Otherwise a root is searched
+// solution is closed: u = load * (fixed - beside) / (rental - use). An item of the user's own that
+// follows the rent, such as a tax on it, counts as rent there and in the break-even rate, and is
+// taken to be linear in it. Otherwise a root is searched
 // for, and is the mean of the periods, each of which serves as much of its demand as one limit of
 // utilization allows. Beyond the load that a demand allows, the demand is taken to rise.
 // Renting around the clock follows the tokens only up to the planned utilization or, for the same
@@ -43,6 +46,7 @@ struct rent_cost {
   struct rent_offer offer;
   double accelerators, paid;       // rented, and accelerator-hours paid for
   double rental, beside, cost;     // beside: what is paid in addition to the rent
+  double following;                // of it, what follows the rent: see above
   double cost_per_mtok, levelised; // USD per token
   double per_input, per_output; // USD per token, adding up to the cost; NAN without prefill rates
   double saving, saving_levelised;  // of owning: cost_saving
@@ -61,7 +65,8 @@ struct rent_answer {
   const char *left_out; // labels of the owned option's limited items: "Rack, Levy"; "" for none
   struct texts aside;   // options that are not compared, and why: rent_offers_aside
   double tco, use, tokens, cost_per_mtok, levelised, hours; // of owning; hours: accelerators x time
-  bool buys_elsewhere; // the owned option, the demand beyond its capacity
+  double residual_base; // USD that a residual value of 100 % would credit; 0 if any is credited
+  bool buys_elsewhere;  // the owned option, the demand beyond its capacity
   double load; // of owning: the utilization that its tokens take, below the planned one if more
                // accelerators are there than a demand needs
   struct rent_cost *costs;
@@ -77,9 +82,10 @@ struct rent_answers {
 bool rent_is_asked(const struct scenario *scenario);
 
 // Answers the sections [rent NAME] or, without any, compares each owned option with the rented ones
-// of the same workload. Keys of a section: own = ID, cloud = ID of a rented option; on_demand (for
-// the hours used), one_year, three_years, reserved (around the clock) = a rate or the id of a row
-// of data/prices.csv, with .source and .date. `only`: the name of one answer, or NULL. NULL after
+// of the same workload. Keys of a section: own = ID, cloud = ID of a rented option; on_demand, spot
+// (for the hours used), one_year, three_years, reserved (around the clock) = a rate or the id of a
+// row of data/prices.csv, with .source and .date; interruption = a share, with spot. `only`: the
+// name of one answer, or NULL. NULL after
 // errors: no question with that name; an unknown option, or a rented one where an owned one is
 // required; no offer; a price of another accelerator, basis or term; different horizons.
 const struct rent_answers *rent_ask(const struct scenario *scenario, const char *only,

@@ -39,7 +39,8 @@ static const struct term {
      "on demand, hours used",
      RENT_HOURS_USED,
      0,
-     {"on_demand", "spot", "market", "index", NULL}},
+     {"on_demand", "market", "index", NULL}},
+    {"spot", "spot, hours used", RENT_HOURS_USED, 0, {"spot", NULL}},
     {"one_year", "one year", RENT_AROUND_THE_CLOCK, 1, {"reserved_1y", NULL}},
     {"three_years", "three years", RENT_AROUND_THE_CLOCK, 3, {"reserved_3y", NULL}},
     {"reserved",
@@ -80,6 +81,10 @@ static void add_offer(const struct asking *asking, struct rent_offer offer) {
   offers->list[offers->count++] = offer;
 }
 
+static bool is_spot(const struct term *term) {
+  return !strcmp(term->key, "spot");
+}
+
 static bool is_basis_of(const struct term *term, const char *basis) {
   for (size_t i = 0; term->bases[i]; i++)
     if (!strcmp(term->bases[i], basis))
@@ -103,13 +108,14 @@ static int offer_of_row(const struct asking *asking, const struct term *term,
   if (!is_basis_of(term, basis) || strcmp(table_cell(table, row, "unit"), "USD per hour") != 0 ||
       !table_number(table, row, "usd_per_gpu_equivalent", &rate)) {
     diagnostics_error(asking->diagnostics, key->value_place,
-                      "price '%s' (%s) is not an hourly rent for %s", key->value, basis, term->key);
+                      "price '%s' (%s) is not an hourly rent for %s%s", key->value, basis,
+                      term->key, strcmp(basis, "spot") != 0 ? "" : ": state it as 'spot'");
     return -1;
   }
   take_rate(asking, !is_in_usd(asking->scenario), rate, offer);
   offer->grade = catalog_grade(table, row);
   offer->date = table_cell(table, row, "as_of");
-  const bool is_plain = !strcmp(basis, "on_demand");
+  const bool is_plain = !strcmp(basis, term->key);
   offer->origin =
       arena_printf(asking->arena, "%s, %s%s%s", key->value, table_cell(table, row, "provider"),
                    is_plain ? "" : ", ", is_plain ? "" : basis);
@@ -141,6 +147,20 @@ static int read_rate(const struct asking *asking, const struct ini_key *key,
   return -1;
 }
 
+// Of the hours in use: the share that is used again after interruptions, 0 unless stated.
+static int read_interruption(const struct asking *asking, double *share) {
+  const struct ini_key *key = ini_find(asking->section, "interruption");
+  if (!key)
+    return 0;
+  if (quantity_parse(key->value, key->value_place, &unit_percent, share, asking->diagnostics))
+    return -1;
+  if (*share >= 0)
+    return question_check_size(key, *share, asking->diagnostics);
+  diagnostics_error(asking->diagnostics, key->value_place,
+                    "interruption must be at least 0 %%, not %s", key->value);
+  return -1;
+}
+
 static int offer_of_key(const struct asking *asking, const struct term *term,
                         const struct ini_key *key) {
   const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
@@ -150,7 +170,11 @@ static int offer_of_key(const struct asking *asking, const struct term *term,
                              .title = term->title,
                              .hours = term->hours,
                              .term = term->years * year_h,
+                             .uninterrupted =
+                                 is_spot(term) && !ini_find(asking->section, "interruption"),
                              .option = -1};
+  if (is_spot(term) && read_interruption(asking, &offer.interruption))
+    return -1;
   if (row >= 0) {
     if (offer_of_row(asking, term, key, table, (size_t)row, &offer))
       return -1;
@@ -272,8 +296,8 @@ static int read_own(const struct asking *asking) {
 }
 
 static int read_section(const struct asking *asking) {
-  static const char *const keys[] = {"own",      "cloud",       "on_demand",
-                                     "one_year", "three_years", "reserved"};
+  static const char *const keys[] = {"own",          "cloud",    "on_demand",   "spot",
+                                     "interruption", "one_year", "three_years", "reserved"};
   struct diagnostics *diagnostics = asking->diagnostics;
   const size_t errors = diagnostics->errors;
   question_check_keys(asking->section, keys, sizeof keys / sizeof keys[0], diagnostics);
@@ -285,12 +309,16 @@ static int read_section(const struct asking *asking) {
       offer_of_key(asking, &terms[i], key);
   }
   read_cloud(asking);
+  const struct ini_key *interruption = ini_find(asking->section, "interruption");
+  if (interruption && !ini_find(asking->section, "spot"))
+    diagnostics_error(diagnostics, interruption->place, "'interruption' needs 'spot' beside it");
   if (diagnostics->errors == errors && !asking->offers->count)
-    diagnostics_error(diagnostics, asking->section->place,
-                      "[rent %s] has nothing to compare owning with: give on_demand, one_year, "
-                      "three_years or reserved (a rate, or a row of 'pertoken catalog prices'), or "
-                      "cloud = ID of a rented option",
-                      asking->section->argument);
+    diagnostics_error(
+        diagnostics, asking->section->place,
+        "[rent %s] has nothing to compare owning with: give on_demand, spot, "
+        "one_year, three_years or reserved (a rate, or a row of 'pertoken catalog prices'), or "
+        "cloud = ID of a rented option",
+        asking->section->argument);
   return diagnostics->errors == errors ? 0 : -1;
 }
 

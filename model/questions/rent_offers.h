@@ -24,10 +24,12 @@ struct rent_offer {
   int option;  // the rented one of the scenario; -1: the owned one's accelerators
   enum grade grade;
   const char *source, *date;
-  const char *origin; // the source, abbreviated: a row's id and provider
-  bool in_usd;        // stated in USD, in a report in another currency
-  bool hypothetical;  // for the hours used, where the rent is around the clock: nobody offers it
-  const char *typed;  // the rate as a quantity, as stated
+  const char *origin;  // the source, abbreviated: a row's id and provider
+  bool in_usd;         // stated in USD, in a report in another currency
+  double interruption; // spot hours used again after interruptions, share of those in use
+  bool uninterrupted;  // a spot rent without a stated interruption
+  bool hypothetical;   // for the hours used, where the rent is around the clock: nobody offers it
+  const char *typed;   // the rate as a quantity, as stated
 };
 
 struct rent_offers {

@@ -117,7 +117,8 @@ static struct answer_cell beside_cell(const struct writing *writing, const struc
 static const char *hours_formula(const struct writing *writing, const struct rent_cost *cost) {
   const char *own = writing->own;
   const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
-  if (cost->offer.option >= 0 || whole_terms || !(writing->answer->tco > 0))
+  if (cost->offer.option >= 0 || whole_terms || cost->offer.interruption > 0 ||
+      !(writing->answer->tco > 0))
     return NULL;
   const char *hours = arena_printf(writing->arena, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own);
   if (cost->offer.hours != RENT_HOURS_USED)
@@ -208,7 +209,7 @@ static const char *costs_note(const struct writing *writing) {
   struct arena *arena = writing->arena;
   const char *titles = hypothetical_titles(writing);
   const char *text =
-      "Paid: accelerator-hours; on demand, only those in use. Other costs: engineers, "
+      "Paid: accelerator-hours; on demand and spot, only those in use. Other costs: engineers, "
       "licenses, migration and own items.";
   if (*answer->left_out && any_twin(answer))
     text = arena_printf(arena, "%s Own items limited to options are not paid by a renter: %s.",
@@ -247,12 +248,11 @@ static void add_costs(const struct writing *writing, struct answer *answer) {
 static struct answer_cell utilization_cell(const struct writing *writing,
                                            const struct rent_cost *cost, int r) {
   const char *own = writing->own;
-  const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
   if (isnan(cost->break_even_utilization))
     return cell_words(cost->owning_always ? "always" : "never");
   // Of a rent around the clock it turns into "never" where owning costs more as planned.
   if (cost->offer.hours != RENT_HOURS_USED || !cost->is_closed || !writing->is_use_zero ||
-      cost->offer.option >= 0 || whole_terms || isnan(own_value(writing, "served_horizon")) ||
+      !hours_formula(writing, cost) || isnan(own_value(writing, "served_horizon")) ||
       isnan(own_value(writing, "average_load")))
     return cell_value(cost->break_even_utilization);
   // The time at full utilization is the horizon's, less the ramp.
@@ -411,11 +411,27 @@ static const char *turned_text(const struct writing *writing) {
                       percent_words(saving, arena), then ? "that rent" : "owning");
 }
 
+// Where renting costs less: the residual value at which owning would cost as much. The cost is
+// linear in it.
+static const char *residual_text(const struct writing *writing, const struct rent_cost *best) {
+  const struct rent_answer *answer = writing->answer;
+  const double share = (answer->tco - best->cost) / answer->residual_base;
+  if (!(answer->residual_base > 0) || are_near(best->cost, answer->tco) || share < 0)
+    return "";
+  return share < 1
+             ? arena_printf(writing->arena,
+                            " Owning is counted without a residual value; it costs less if the "
+                            "hardware keeps more than %s of its price.",
+                            percent_words(share, writing->arena))
+             : " Owning is counted without a residual value, and would cost more even if the "
+               "hardware kept its full price.";
+}
+
 static const char *answer_text(const struct writing *writing) {
   const struct rent_cost *best = cheapest(writing->answer, false);
-  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.%s",
+  return arena_printf(writing->arena, "%s Against this offer, owning pays %s, and %s.%s%s",
                       verdict_words(writing, best), pays_text(writing, best),
-                      cash_text(writing, best), turned_text(writing));
+                      cash_text(writing, best), residual_text(writing, best), turned_text(writing));
 }
 
 // A commitment pays above the utilization at which paying for the hours used would cost the same.
@@ -475,6 +491,10 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
     answer_reason(answer, "%s", offer_text(writing, cost));
     if (commitment)
       answer_reason(answer, "%s", commitment);
+    if (cost->following != 0)
+      answer_reason(
+          answer, "%s: of the other costs, %s %s follow the rent and count as rent there.",
+          offer_words(writing, &cost->offer), six_digits(writing, cost->following), currency);
   }
 }
 
@@ -508,6 +528,11 @@ static void add_warnings(const struct writing *writing, struct answer *answer) {
                   "'%s' is paid for %s of the hours: that takes accelerators which start and stop "
                   "with every request",
                   offer_words(writing, offer), percent_words(used, writing->arena));
+    if (offer->uninterrupted)
+      answer_warn(answer,
+                  "'%s' is counted as if it were never interrupted: state the hours that are lost, "
+                  "'interruption', a share of those in use",
+                  offer_words(writing, offer));
     if (offer->term > 0 && !are_near(rent->costs[i].paid, rent->hours) && offer->option < 0)
       answer_warn(answer, "'%s' is paid for whole terms, which extend beyond the horizon",
                   offer_words(writing, offer));

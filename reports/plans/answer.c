@@ -196,6 +196,27 @@ static void write_figures(const struct writing *writing) {
              cell_nothing());
 }
 
+static bool is_rented(const struct writing *writing, size_t o) {
+  const struct fleet_problem *problem = writing->answer->problem;
+  for (int t = 0; t < problem->periods; t++)
+    if (problem->options[o].rented && fleet_nodes(problem, writing->fleet, o, t) > 0)
+      return true;
+  return false;
+}
+
+static void warn_of_terms(const struct writing *writing) {
+  const struct plan_answer *answer = writing->answer;
+  for (size_t o = 0; o < answer->problem->option_count; o++)
+    if (is_rented(writing, o) && answer->portfolio->term[o] == 0)
+      answer_warn(writing->written,
+                  "%s: its rent is taken to be free to end after every period of %s: state the "
+                  "'term' that its rate commits to under [supply %s]",
+                  option_of(writing, o)->label,
+                  quantity_words(answer->terms->period_h, unit_known("month", writing->arena), 3,
+                                 writing->arena),
+                  option_of(writing, o)->id);
+}
+
 static void write_found(const struct writing *writing) {
   writing->written->sentence = found_words(writing);
   calendar_write(writing->written, writing->answer);
@@ -205,6 +226,7 @@ static void write_found(const struct writing *writing) {
   timeline_write_shares(writing->written, writing->answer);
   write_figures(writing);
   write_prices(writing);
+  warn_of_terms(writing);
 }
 
 static void write_answer(const struct writing *writing, bool explained) {

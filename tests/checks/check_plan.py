@@ -218,6 +218,27 @@ def check_levels(folder):
     check('software from a day on', shares == [('2027-01', 'cloud'), ('2027-07', 'cloud'), ('2028-01', 'x'), ('2028-07', 'x')], shares)
 
 
+def check_rent_terms(folder):
+    """What a rent commits to is paid although the demand falls; without a term it may end any time, which is said."""
+    month = 1000 * 0.6 * 3600 * 730  # tokens of an accelerator
+    falls = f'[demand a]\ntokens = {40 * month!r} token/month\ngrowth = -60 %/yr\nready.y = no\nready.x = no\n'
+    for term, periods in (('', 1), ('6 month', 1), ('7 month', 2), ('1 yr', 2), ('3 yr', 4)):
+        supply = term and f'[supply cloud]\nterm = {term}\n'
+        found = ask('plan', folder, head(y='') + RENT + falls + supply + '[plan]\n')
+        needed = [40, 26, 16, 11]  # 40, 25.3, 16 and 10.1
+        rented = [needed[t - t % periods] for t in range(4)]
+        check(f'rented {term}', [row['cloud'] for row in found['tables']['fleet']['rows']] == rented, found['tables']['fleet'])
+        cost = sum(number * 9 * 4380 / 1.08 ** ((t + 1) / 2) for t, number in enumerate(rented))
+        check(f'cost {term}', near(cost_of(found), cost, 1e-9), (cost_of(found), cost))
+        ends = [row['until'] for row in found['tables']['calendar']['rows']]
+        check(f'until {term}', len(ends) == -(-4 // periods) and ends[-1] == 'the end', ends)
+        warned = [text for text in found['warnings'] if "state the 'term' that its rate commits to" in text]
+        check(f'warned {term}', len(warned) == (not term), found['warnings'])
+    for option, words in (('x', "option 'x' is not rented, so it has no term"), ('cloud', 'term must be from 0 to')):
+        done = run('plan', written(folder, head(y='') + RENT + falls + f'[supply {option}]\nterm = -1 month\n[plan]\n'))
+        check(f'term of {option}', done.returncode == BAD_INPUT and words in done.stderr, done.stderr)
+
+
 def check_tokens_bought(folder):
     """1000 input tokens at 0.2 USD/Mtok and 500 output tokens at 0.6: 1 USD for a million tokens, at each quarter's
     end."""
@@ -369,4 +390,4 @@ def check_bad_input(folder):
 
 if __name__ == '__main__':
     check_all((check_route, check_wait, check_residual_of_parts, check_kept, check_prices, check_capex, check_single, check_levels,
-               check_tokens_bought, check_time, check_unserved, check_bad_input))
+               check_rent_terms, check_tokens_bought, check_time, check_unserved, check_bad_input))

@@ -41,6 +41,7 @@ group = capex
 options = own
 formula = 1000 USD
 """
+TAX = '[item sales_tax]\nlabel = Sales tax\ngroup = opex\nunit = USD\nformula = rental_cost * 8 % + 10000 USD * last\n'
 DEMAND = 'demand = 1614643.2 Mtok/yr\n'  # 80 % of what they can produce: a load of 40 %
 MORE = 'demand = 4036608 Mtok/yr\n'  # twice as many
 RANGE = '[range]\nown.list_price = uniform(20000, 30000) USD\n'
@@ -154,6 +155,48 @@ def test_discounted(folder):
         years = sum((1 + wacc / 100) ** -year for year in (1, 2, 3))
         for row in discounted['rows'][1:2] if discounted else ():
             expect(near(row['saving_levelised'], 100 * (1 - 3 / years / 1.1)) and near(row['break_even_rate'], 2 * 3 / years), row)
+
+
+def test_tax_on_rents(folder):
+    """An item on the rent moves with it: at each printed break-even rate, discounted or not, owning saves nothing."""
+    wacc = ('--set', 'wacc=8 %/yr')
+    tables = answered(folder, OFFERS.format(3.2, 0.9) + TAX, *wacc)['tables']
+    # Owning costs 1,681,920 USD, renting 1.08 times the rent; both pay the 10,000 USD.
+    for row, hours in zip(tables['break_even']['rows'], (840960, 1681920)):
+        expect(near(row['break_even_rate'], 1681920 / (1.08 * hours), 1e-12), row)
+    # At a load of u the rent on demand is u * 1,681,920 h * 3.2 USD/h, and the tax on it.
+    expect(near(tables['break_even']['rows'][0]['break_even_utilization'], 100 / (1.08 * 3.2), 1e-9), tables)
+    told = printed(folder, OFFERS.format(3.2, 0.9) + TAX, 'explain', 'rent.q')
+    expect('used: of the other costs, 215,286 USD follow the rent' in told, told)
+    for table, saving in (('break_even', 'saving'), ('levelised', 'saving_levelised')):
+        even = [row['break_even_rate'] for row in tables[table]['rows'][-2:]]
+        again = answered(folder, OFFERS.format(*map(repr, even)) + TAX, *wacc)['tables']
+        rows = again['cost' if saving == 'saving' else table]['rows'][1:]
+        expect(all(abs(row[saving]) < 1e-9 for row in rows), rows)
+
+
+def test_spot(folder):
+    """A spot rent is called one, and its interruptions are stated or said to be missing."""
+    for more, warned in (('', True), ('interruption = 0 %\n', False), ('interruption = 10 %\n', False)):
+        told = answered(folder, '[rent q]\nown = own\nspot = pr115\n' + more)
+        expect('on demand' not in told['answer'] and '(spot, hours used, ' in told['answer'], told['answer'])
+        expect(("'spot, hours used' is counted as if it were never interrupted" in str(told['warnings'])) == warned, told)
+
+
+def test_residual(folder):
+    """Where renting costs less, the residual value at which owning would: 168,192 of 1,681,920 USD, or all that is left."""
+    said = 'without a residual value; it costs less if the hardware keeps more than 10 % of its price.'
+    for offers, more, words in (((3, 0.9), '', said), ((3, 1.1), '', ''), ((3, 1), '', ''),
+                                ((3, 0.9), 'support = 10 %/yr\n', 'keeps more than 40 % of its price'),
+                                ((3, 0.2), 'support = 10 %/yr\n', 'would cost more even if the hardware kept its full price')):
+        answer = answered(folder, more + OFFERS.format(*offers))['answer']
+        expect(words in answer and ('residual' in answer) == bool(words), answer)
+    # The servers, of another 80,000 USD, are said to keep nothing: it is the accelerators that must.
+    parts = 'node_price = 10000 USD\nserver_residual = 0 %\n'
+    for more, even in (('', 10), (parts, 14.756)):
+        for residual, verdict in ((0, 'Rent'), (even - 0.01, 'Rent'), (even + 0.01, 'Own')):
+            answer = answered(folder, more + OFFERS.format(3, 0.9), '--set', f'residual_value={residual} %')['answer']
+            expect(answer.startswith(verdict) and ('residual' in answer) == (not residual), f'{residual}: {answer}')
 
 
 def test_not_compared(folder):

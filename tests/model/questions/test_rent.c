@@ -80,6 +80,9 @@ static const struct expected cases[] = {
     // Nothing is, but would be at a lower load.
     {"demand = 100915.2 Mtok/yr\nburst_price = 0.5 USD/Mtok\n", "on_demand = 1 USD/gpu/h", 8, 84096,
      0, 84096, 0.4 * 101024 / 84096, NAN, 101024. / 84096},
+    // A quarter of the spot hours in use is lost, and paid for again.
+    {"", "spot = 0.8 USD/gpu/h\ninterruption = 25 %", 8, 131400, 0, 105120, 0.5 * 101024 / 105120,
+     80000. / (2920 - 584), 101024. / 131400},
     // Outages of accelerators in use are paid for.
     {"availability = 80 %\n", "on_demand = 1 USD/gpu/h", 8, 105120, 0, 105120,
      0.5 * 101024 / 105120, 80000. / (2920 - 584), 101024. / 105120},
@@ -277,6 +280,13 @@ static const struct {
     {"[rent q]\non_demand = 1 USD/node/h\n", "wrong unit"},
     {"[rent q]\non_demand = pr138\n",
      "price 'pr138' is for 'h100-sxm5-80', not for 'h200-sxm-141'"},
+    {"[rent q]\non_demand = pr117\n",
+     "price 'pr117' (spot) is not an hourly rent for on_demand: state it as 'spot'"},
+    {"[rent q]\nspot = pr136\n", "price 'pr136' (on_demand) is not an hourly rent for spot"},
+    {"[rent q]\non_demand = 1 USD/gpu/h\ninterruption = 5 %\n",
+     "'interruption' needs 'spot' beside it"},
+    {"[rent q]\nspot = 1 USD/gpu/h\ninterruption = -5 %\n",
+     "interruption must be at least 0 %, not -5 %"},
     {"[rent q]\none_year = pr136\n",
      "price 'pr136' (on_demand) is not an hourly rent for one_year"},
     {"[rent q]\non_demand = pr002\n", "(purchase) is not an hourly rent"},
