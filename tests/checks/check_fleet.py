@@ -268,7 +268,7 @@ def test_unlike_kernels_of_outliers(folder):
     expect('Kernels' not in done.stdout and 'own choice' not in done.stdout, done.stdout)
     expect([row['kernels'] for row in rows(fleet(folder), 'outliers')] == ['own choice'], 'in JSON')
     odd(950.0, 'step=streaming', 8)
-    expect_exit(run('fleet', folder), NO, '2 outliers, one with other kernels than most.', 'measure all with one')
+    expect_exit(run('fleet', folder), NO, '2 outliers, one with other kernels than most.', 'with the same, by --variant')
     found = {row['node']: row['kernels'] for row in rows(fleet(folder), 'outliers')}
     expect(found == {'node-7': 'own choice', 'node-8': 'step=streaming'}, found)
     odd(1003.0, '', 7)
