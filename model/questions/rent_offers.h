@@ -30,6 +30,7 @@ struct rent_offer {
   bool uninterrupted;  // a spot rent without a stated interruption
   bool hypothetical;   // for the hours used, where the rent is around the clock: nobody offers it
   const char *typed;   // the rate as a quantity, as stated
+  double upfront;      // share of the rent that the row asks for at the outset, spread evenly here
 };
 
 struct rent_offers {

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """`pertoken catalog` compared with the tables themselves: what is listed, what is newest, what is stale."""
 import csv
+import re
 import statistics
 
 from support.program import BAD_INPUT, DONE, ROOT, expect, expect_exit, on_terminal, run, run_json, run_tests, table
@@ -102,6 +103,17 @@ def test_sold_by_their_provider(_):
     id, = (line.split(' = ')[1] for line in lines if line.startswith('api = '))
     expect('model = deepseek-v3' in lines and 'published as deepseek-ai/DeepSeek-V3;' in rows[id]['notes'], rows[id])
     expect('(Novita)' in rows[id]['provider'], rows[id])
+
+
+def test_terms_alike(_):
+    """The rents that an example compares are rows of the table, for the option's accelerator, at one term of one day."""
+    options = [dict(line.split(' = ') for line in part.splitlines() if ' = ' in line)
+               for part in (ROOT / 'examples' / 'cloud.ini').read_text().split('[option ')[1:]]
+    rows = [table('prices')[re.search(r'\((pr\d+)\)$', option['rental_rate.source'])[1]] for option in options]
+    for option, row in zip(options, rows):
+        expect(option['accelerator'] == row['accelerator'] and option['rental_rate.date'] == row['as_of'], row['id'])
+        expect(float(option['rental_rate'].split()[0]) == float(row['usd_per_gpu_equivalent']), row['id'])
+    expect(len(rows) == 5 and len({(row['price_basis'], row['as_of']) for row in rows}) == 1, rows)
 
 
 def test_spread(_):
