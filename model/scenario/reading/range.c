@@ -13,7 +13,6 @@
 #include "model/scenario/inputs.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/refusal.h"
-#include "model/scenario/reading/resolution.h"
 #include "model/scenario/reading/sections.h"
 #include "model/scenario/selection.h"
 #include "model/scenario/sources/source_spread.h"
@@ -321,7 +320,7 @@ static void check_own(struct reading *reading, const struct range *range) {
     diagnostics_error(reading->diagnostics, range->place, "option '%s' has no '%s'", option->id,
                       name);
   else if (figure->origin == ORIGIN_RENT)
-    resolution_refuse_rented(reading->diagnostics, range->place, name, option->id);
+    refuse_rented(reading->diagnostics, range->place, name, option->id);
   else if (figure->contained)
     refuse_contained(reading, range, name);
 }

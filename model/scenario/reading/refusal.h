@@ -19,7 +19,9 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_REFUSAL_H
 #define PERTOKEN_MODEL_SCENARIO_READING_REFUSAL_H
 
+#include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/source.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/reading.h"
 
@@ -30,5 +32,9 @@ void refuse_key(struct reading *reading, const struct ini_section *section,
 // An empty key. `name`: without an option.
 void refuse_empty(struct reading *reading, enum origin origin, const char *name,
                   const struct ini_key *key);
+
+// An error at `place`: an input of a purchase, or a range on it, for a rented option.
+void refuse_rented(struct diagnostics *diagnostics, struct place place, const char *input,
+                   const char *option);
 
 #endif

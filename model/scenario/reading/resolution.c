@@ -18,6 +18,7 @@
 #include "model/scenario/reading/effect.h"
 #include "model/scenario/reading/free.h"
 #include "model/scenario/reading/plausibility.h"
+#include "model/scenario/reading/refusal.h"
 #include "model/scenario/reading/schedules.h"
 #include "model/scenario/reading/tiers.h"
 #include "model/scenario/reading/warnings.h"
@@ -130,30 +131,6 @@ static void leave_out_rent(const struct resolving *resolving, const struct figur
   }
 }
 
-// Inputs of a purchase that the rent does not contain, and what a rented option has instead.
-static const struct not_in_rent {
-  const char *input, *instead;
-} not_in_rent[] = {
-    {"purchase_tax",
-     "is a share of a purchase; if a tax on the rent is not recovered, add it as an "
-     "[item] with a formula such as rental_cost * 8 %"},
-    {"purchase_unit",
-     "applies to a purchase; if it is rented in instances, give 'accelerators' in whole ones"},
-};
-
-void resolution_refuse_rented(struct diagnostics *diagnostics, struct place place,
-                              const char *input, const char *option) {
-  for (size_t i = 0; i < sizeof not_in_rent / sizeof not_in_rent[0]; i++)
-    if (!strcmp(not_in_rent[i].input, input)) {
-      diagnostics_error(diagnostics, place, "option '%s' is rented: '%s' %s", option, input,
-                        not_in_rent[i].instead);
-      return;
-    }
-  diagnostics_error(diagnostics, place,
-                    "'%s' is part of the rent of option '%s': a rented option does not pay for it",
-                    input, option);
-}
-
 // What a rented option does not pay for itself counts as zero.
 static void settle_rent(const struct resolving *resolving, const struct figure **figures) {
   static const struct figure paid = {
@@ -171,8 +148,7 @@ static void settle_rent(const struct resolving *resolving, const struct figure *
     if (!input->in_rent)
       continue;
     if (figure_is_of_option(figures[d]))
-      resolution_refuse_rented(resolving->diagnostics, figures[d]->place, input->name,
-                               resolving->option->id);
+      refuse_rented(resolving->diagnostics, figures[d]->place, input->name, resolving->option->id);
     // Inputs that an option may lack, a rented one lacks.
     figures[d] = input->has_default || input->required ? &paid : &figure_none;
   }

@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "base/source.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
@@ -19,10 +18,6 @@
 // currency.h report.
 void scenario_resolve(struct scenario *scenario, struct arena *arena,
                       struct diagnostics *diagnostics);
-
-// An error at `place`: an input of a purchase, or a range on it, for a rented option.
-void resolution_refuse_rented(struct diagnostics *diagnostics, struct place place,
-                              const char *input, const char *option);
 
 // After a resolution without errors: finds the periods of the horizons and evaluates every option
 // in every case. Errors: a line item without a finite value.
