@@ -63,17 +63,17 @@ def compare(expected, base, actual):
     return result
 
 
-def not_included(sheet):
-    """The rows of Evidence that follow the inputs, one for each option; as many warnings as there are stand between
-    them."""
-    if sheet.name != 'Evidence':
-        return []
-    return [row for row in sheet.rows if sheet.text(row, layout.LABEL) == 'Not included']
+def steady_rows(sheet):
+    """The rows between which as many warnings stand as there are: of Evidence those that follow the inputs, one for each
+    option, of Decisions all others."""
+    if sheet.name == 'Evidence':
+        return [row for row in sheet.rows if sheet.text(row, layout.LABEL) == 'Not included']
+    return [row for row in sheet.rows if not sheet.text(row, 1).startswith('Warning:')] if sheet.name == 'Decisions' else []
 
 
 def moved_rows(sheet, other):
     """{row of a sheet: where it is in another state of it}, of those that may be elsewhere."""
-    return dict(zip(not_included(sheet), not_included(other), strict=True))
+    return dict(zip(steady_rows(sheet), steady_rows(other), strict=True))
 
 
 def origin_said(sheet, row, column, cell, origins):
@@ -217,14 +217,13 @@ def same_formulas(base, other):
     for sheet in base.sheets.values():
         if sheet.name in layout.MOVING:
             continue
-        cells = other.sheets[sheet.name].cells if sheet.name in other.sheets else {}
+        there = other.sheets.get(sheet.name)
+        cells, rows = (there.cells, moved_rows(sheet, there)) if there else ({}, {})
         for (row, column), cell in sheet.formulas():
-            if row in not_included(sheet):
-                continue
             if sheet.name == 'Inputs' and column >= origins:
                 continue  # whether a source is the same in all cases depends on what is set
-            there = cells.get((row, column)) or xlsx.Cell(None)
-            if there.formula != cell.formula:
+            found = cells.get((rows.get(row, row), column)) or xlsx.Cell(None)
+            if found.formula != cell.formula:
                 differing.append(f'{sheet.name}!{xlsx.address(row, column)}: ={cell.formula} became '
-                                 f'{there.formula or there.value!r}')
+                                 f'{found.formula or found.value!r}')
     return differing
