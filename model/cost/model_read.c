@@ -335,6 +335,8 @@ static const struct attribute {
     {"or_needs_5", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
     {"or_formula_6", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
     {"or_needs_6", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
+    {"or_formula_7", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
+    {"or_needs_7", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
     {"times", COMPUTED, read_times},
     {"choices", IN(INPUT), read_choices},
     {"default", IN(INPUT), read_default},

@@ -7,6 +7,7 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/questions/question.h"
 #include "model/questions/rent_offers.h"
 #include "model/scenario/figure.h"
@@ -351,6 +352,36 @@ static double discounted_rental(const struct renting *renting) {
   return total;
 }
 
+// How much more a period's payments are worth at the outset if made monthly, in equal parts.
+static double monthly_gain(const struct fleet *fleet, int period) {
+  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  const double wacc = has(fleet, "wacc") ? value(fleet, "wacc") * year_h : 0;
+  const int months = (int)fmax(1, round(12 * period_value(fleet, "period", period) / year_h));
+  double total = 0;
+  for (int m = 0; m < months; m++)
+    total += pow(1 + wacc, m / 12.) - 1;
+  return total / months;
+}
+
+// The sum of a series' present values, more than at the ends of its periods.
+static double gained_monthly(const struct fleet *fleet, const char *name) {
+  double total = 0;
+  for (int t = 1; t < fleet->scenario->periods; t++)
+    total += monthly_gain(fleet, t) * period_value(fleet, name, t) *
+             period_value(fleet, "discount_factor", t);
+  return total;
+}
+
+// Of a rent: what is paid of it in each period, in place of the cost model's even one.
+static double rental_gained_monthly(const struct renting *renting) {
+  const struct fleet *rented = &renting->rented;
+  double total = 0;
+  for (int t = 1; t < renting->own->scenario->periods; t++)
+    total += monthly_gain(rented, t) * period_value(rented, "discount_factor", t) *
+             (rental_in(renting, t) - period_value(rented, "rental_cost", t));
+  return total;
+}
+
 static double fixed_beside(const struct renting *renting) {
   return renting->cost->beside - renting->cost->following;
 }
@@ -360,6 +391,8 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
   cost->cost_per_mtok = cost->cost / answer->tokens;
   const double rental = discounted_rental(renting), beside = discounted_beside(renting);
   cost->levelised = (rental + beside) / sum(renting->own, "discounted_tokens");
+  cost->present =
+      rental + beside + gained_monthly(&renting->rented, "opex") + rental_gained_monthly(renting);
   const double share = value(&renting->rented, "prefill_share");
   const double inputs =
       answer->tokens * value(renting->own, "input_tokens") / value(renting->own, "output_tokens");
@@ -538,6 +571,7 @@ static int answer_question(const struct scenario *scenario, const struct rent_of
   answer->tokens = value(&own, "tokens_total");
   answer->cost_per_mtok = answer->tco / answer->tokens;
   answer->levelised = sum(&own, "discounted_cash") / sum(&own, "discounted_tokens");
+  answer->present = sum(&own, "discounted_cash") + gained_monthly(&own, "opex");
   answer->hours = value(&own, "accelerators") * value(&own, "horizon");
   answer->left_out = left_out(&own, arena);
   answer->has_split = isfinite(value(&own, "prefill_share"));

@@ -26,6 +26,8 @@
 // Renting around the clock follows the tokens only up to the planned utilization or, for the same
 // accelerators, the load that they have: beyond it they serve more for the same rent, as owned ones
 // do, and a break-even there is none.
+// The verdict of a discount rate is by monthly payments, whichever period the scenario has: paid at
+// the end of a year, a rent would be cheaper than any that is billed.
 // Break-even month: the first one at which the cash paid for owning (capex at once, operation
 // evenly within a period, nothing credited) is no more than that paid for renting. Rent is paid at
 // its rate, month by month, or on demand with the tokens; the part of a term beyond the horizon is
@@ -50,6 +52,7 @@ struct rent_cost {
   double cost_per_mtok, levelised; // USD per token
   double per_input, per_output; // USD per token, adding up to the cost; NAN without prefill rates
   double saving, saving_levelised;  // of owning: cost_saving
+  double present;                   // USD, discounted, with what is paid in a period paid by month
   double break_even_utilization;    // the mean; above 1: never; 0 or less: always; NAN: none
   bool owning_always, owning_never; // the cheaper one at every utilization
   bool is_closed;                   // whether the utilization follows from the formula above
@@ -65,6 +68,7 @@ struct rent_answer {
   const char *left_out; // labels of the owned option's limited items: "Rack, Levy"; "" for none
   struct texts aside;   // options that are not compared, and why: rent_offers_aside
   double tco, use, tokens, cost_per_mtok, levelised, hours; // of owning; hours: accelerators x time
+  double present;       // of owning: USD, discounted, with what is paid in a period paid by month
   double residual_base; // USD that a residual value of 100 % would credit; 0 if any is credited
   bool buys_elsewhere;  // the owned option, the demand beyond its capacity
   double load; // of owning: the utilization that its tokens take, below the planned one if more

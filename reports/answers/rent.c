@@ -326,7 +326,9 @@ static void add_levelised(const struct writing *writing, struct answer *answer) 
     ANSWER_ROW(table, offer_cell(writing, &rent->costs[i].offer),
                cell_value(rent->costs[i].levelised), cell_value(rent->costs[i].saving_levelised),
                cell_value(rent->costs[i].break_even_levelised));
-  table->note = "Levelized: the present value of the payments over that of the tokens.";
+  table->note =
+      "Levelized: the present value of the payments over that of the tokens, at the ends of "
+      "the scenario's periods; the answer above discounts by the month.";
 }
 
 static void add_sources(const struct writing *writing, struct answer *answer) {
@@ -343,16 +345,16 @@ static void add_sources(const struct writing *writing, struct answer *answer) {
 
 // ---- the words
 
-static double cost_of(const struct rent_cost *cost, bool levelised) {
-  return levelised ? cost->levelised : cost->cost;
+static double cost_of(const struct rent_cost *cost, bool discounted) {
+  return discounted ? cost->present : cost->cost;
 }
 
 // Of what is offered; an option's rent around the clock comes before its hypothetical one.
-static const struct rent_cost *cheapest(const struct rent_answer *answer, bool levelised) {
+static const struct rent_cost *cheapest(const struct rent_answer *answer, bool discounted) {
   const struct rent_cost *best = &answer->costs[0];
   for (size_t i = 1; i < answer->count; i++)
     if (!answer->costs[i].offer.hypothetical &&
-        cost_of(&answer->costs[i], levelised) < cost_of(best, levelised))
+        cost_of(&answer->costs[i], discounted) < cost_of(best, discounted))
       best = &answer->costs[i];
   return best;
 }
@@ -391,19 +393,19 @@ static const char *verdict_words(const struct writing *writing, const struct ren
                                          percent_words(1 - 1 / (1 - best->saving), arena), own);
 }
 
-// " Discounted at 12 %/yr, the cheapest rent (on demand, 3 USD/gpu/h) costs 3.1 % less than
+// " Discounted at 12 %/yr by the month, the cheapest rent (on demand, 3 USD/gpu/h) costs 3.1 % less than
 // owning.", where the discount rate turns the verdict.
 static const char *turned_text(const struct writing *writing) {
   const struct rent_answer *answer = writing->answer;
   const struct rent_cost *best = cheapest(answer, true);
   struct arena *arena = writing->arena;
   const bool owns = answer->tco < cheapest(answer, false)->cost,
-             then = answer->levelised < best->levelised;
-  if (owns == then || isnan(best->saving_levelised) || are_near(answer->levelised, best->levelised))
+             then = answer->present < best->present;
+  const double saving = then ? cost_saving(answer->present, best->present)
+                             : cost_saving(best->present, answer->present);
+  if (owns == then || isnan(saving) || are_near(answer->present, best->present))
     return "";
-  const double saving =
-      then ? best->saving_levelised : cost_saving(best->levelised, answer->levelised);
-  return arena_printf(arena, " Discounted at %s, %s costs %s less than %s.",
+  return arena_printf(arena, " Discounted at %s by the month, %s costs %s less than %s.",
                       quantity_words(wacc_of(writing), unit_known("%/yr", arena), 3, arena),
                       then ? writing->own_label
                            : arena_printf(arena, "the cheapest rent (%s, %s)",

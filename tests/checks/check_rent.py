@@ -48,9 +48,9 @@ RANGE = '[range]\nown.list_price = uniform(20000, 30000) USD\n'
 OFFERS = '[rent q]\nown = own\non_demand = {} USD/gpu/h\nreserved = {} USD/gpu/h\n'
 
 
-def answered(folder, text, *arguments):
+def answered(folder, text, *arguments, owned=OWNED):
     path = Path(folder, 'rent.ini')
-    path.write_text(OWNED + text, encoding='utf-8')
+    path.write_text(owned + text, encoding='utf-8')
     return run_json('rent', path, *arguments)['answers'][0]
 
 
@@ -145,16 +145,23 @@ def test_hardly_used(folder):
 
 
 def test_discounted(folder):
-    """Owning is paid for first: 1,681,920 USD at once, against 560,640 and more at the end of each of three years."""
-    for wacc, rate, words in ((0, 2.2, None), (1, 2.2, ''), (12, 2.2, 'Discounted at 12 %/yr, the cheapest rent (on demand, hours '
-                                                                      'used, 2.2 USD/gpu/h) costs 11.9 % less than owning.')):
-        answer = answered(folder, OFFERS.format(rate, 3), '--set', f'wacc={wacc} %/yr')
-        discounted = answer['tables'].get('levelised')
-        expect(answer['answer'].startswith('Own: Own costs 9.09 % less') and (discounted is None) == (words is None), answer)
-        expect(('Discounted' in answer['answer']) == bool(words) and (words or '') in answer['answer'], answer['answer'])
-        years = sum((1 + wacc / 100) ** -year for year in (1, 2, 3))
+    """Owning is paid for first: 1,681,920 USD at once, against rents that the table pays at the ends of the scenario's
+    periods and the answer by the month. Whatever the periods, the verdict is turned by both or neither."""
+    for wacc, rate, step in ((0, 2.2, 12), (1, 2.2, 12), (12, 2.2, 12), (12, 2.2, 1), (8, 2.2, 12), (8, 2.2, 1), (8, 2.3, 12),
+                             (8, 2.3, 1)):
+        owned = OWNED.replace('title', f'period = {step} month\ntitle')
+        answer = answered(folder, OFFERS.format(rate, 3), '--set', f'wacc={wacc} %/yr', owned=owned)
+        discounted, rent = answer['tables'].get('levelised'), rate / 2 / 36
+        monthly, by_period = (each * sum((1 + wacc / 100) ** (-month / 12) for month in range(each, 37, each))
+                              for each in (1, step))
+        less = 100 * (1 - rent * monthly)
+        words = (f'Discounted at {wacc} %/yr by the month, the cheapest rent (on demand, hours used, {rate} USD/gpu/h) costs '
+                 f'{less:.3g} % less than owning.')
+        expect(answer['answer'].startswith('Own: Own costs') and (discounted is None) == (wacc == 0), answer)
+        expect((words in answer['answer']) == ('Discounted' in answer['answer']) == (less > 0), f'{answer["answer"]}, not {words}')
         for row in discounted['rows'][1:2] if discounted else ():
-            expect(near(row['saving_levelised'], 100 * (1 - 3 / years / 1.1)) and near(row['break_even_rate'], 2 * 3 / years), row)
+            expect(near(row['saving_levelised'], 100 * (1 - 1 / (rent * by_period))), row)
+            expect(near(row['break_even_rate'], 72 / by_period), row)
 
 
 def test_tax_on_rents(folder):

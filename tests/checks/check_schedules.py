@@ -89,6 +89,10 @@ FIGURES = {
     'a rent on demand by year': ((('list_price = 22000 USD\ndiscount = 14 %\n', 'on_demand_rate = 2, 1 USD/gpu/h\n'),), (),
                                  'rental_cost', (RENT * .7, RENT * .35, RENT * .35)),
     'a rent that declines': (RENTED, ('--set', 'rent_decline=20 %/yr'), 'rental_cost', (RENT, RENT * .8, RENT * .64)),
+    'the reserved share of it does not': (
+        (('list_price = 22000 USD\ndiscount = 14 %\n', 'rental_rate = 2 USD/gpu/h\nreserved_share = 60 %\n'
+          'on_demand_rate = 3 USD/gpu/h\nspot_share = 30 %\nspot_rate = 1 USD/gpu/h\n'),), ('--set', 'rent_decline=20 %/yr'),
+        'rental_cost', tuple(RENT * .6 + RENT * .7 * (.1 * 1.5 + .3 * .5) * level for level in (1, .8, .64))),
     'a burst by the hour declines, and does not inflate': (
         ((UTILIZED, f'{UTILIZED}\ndemand = 1e8 Mtok/yr\nburst_rate = 2 USD/gpu/h'),),
         ('--set', 'rent_decline=20 %/yr', '--set', 'inflation=5 %/yr'), 'burst_cost',

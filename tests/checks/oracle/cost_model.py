@@ -310,7 +310,8 @@ def owed(x):
 # ---- offers
 
 def rent(x, r):
-    """Reserved accelerators are paid around the clock, all others for the hours in which they work."""
+    """Reserved accelerators are paid around the clock, all others for the hours in which they work. Only the rent of those
+    declines, unless no share is stated to be reserved."""
     reserved = x.reserved_share if x.on_demand_rate or x.spot_rate else 1
     spot = x.spot_share
 
@@ -318,10 +319,10 @@ def rent(x, r):
         around_the_clock = r.in_service[t] * r.period[t] * HOURS_PER_YEAR
         in_use = r.in_service[t] * r.busy_hours[t]
         decline = growth(-x.rent_decline, r.year[t])
-        return decline * (
-            reserved * around_the_clock * in_year(x.rental_rate, r.year[t])
-            + spot * in_use * (1 + x.interruption) * in_year(x.spot_rate, r.year[t])
-            + (1 - reserved - spot) * in_use * in_year(x.on_demand_rate, r.year[t]))
+        return (
+            (1 if x.reserved_share else decline) * reserved * around_the_clock * in_year(x.rental_rate, r.year[t])
+            + decline * spot * in_use * (1 + x.interruption) * in_year(x.spot_rate, r.year[t])
+            + decline * (1 - reserved - spot) * in_use * in_year(x.on_demand_rate, r.year[t]))
 
     r.rental_cost = series(r, cost)
 
