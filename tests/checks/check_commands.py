@@ -68,6 +68,10 @@ def test_number_of_an_option(folder):
                 "--time:1:1: error: expected a positive whole number, not '0'")
 
 
+def test_standard_input(folder):
+    expect_exit(run('compare', '-'), BAD_INPUT, 'standard input is not read: name a file')
+
+
 def test_unknown_names(folder):
     golden = folder.golden
     for arguments, hint in (
