@@ -19,8 +19,8 @@ struct output {
   const char *folder;   // of a file: the folder that it goes to
 };
 
-// A `path` of NULL, "-" or "/dev/stdout" means standard output. Errors: a file that this run has read, a dangling
-// link, a pipe without a reader. Returns 0 or -1.
+// A `path` of NULL, "-" or "/dev/stdout" means standard output. Errors: a file that this run has
+// read, a dangling link, a pipe without a reader. Returns 0 or -1.
 int output_open(struct output *output, const char *path, struct arena *arena,
                 struct diagnostics *diagnostics);
 
