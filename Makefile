@@ -284,7 +284,7 @@ lint-tidy:
 
 # Manual pages and completions, generated from the programs' help.
 HELP := build/help
-$(HELP)/pertoken.bash: $(PROGRAMS) $(wildcard packaging/*)
+$(HELP)/pertoken.bash: $(PROGRAMS) docs/commands.md $(wildcard packaging/*)
 	$(Q)packaging/from_help $(BUILD) $(HELP)
 
 INSTALLED := $(DESTDIR)$(PREFIX)

@@ -29,7 +29,8 @@ static int open_regular(const char *path, struct place whole, struct stat *statu
                         struct diagnostics *diagnostics) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0 || fstat(fd, status) < 0) {
-    diagnostics_error(diagnostics, whole, "cannot be opened: %s", strerror(errno));
+    diagnostics_error(diagnostics, whole, "cannot be opened: %s%s", strerror(errno),
+                      strcmp(path, "-") ? "" : "; standard input is not read: name a file");
   } else if (S_ISDIR(status->st_mode)) {
     diagnostics_error(diagnostics, whole, "expected a file, found a directory");
   } else if (!S_ISREG(status->st_mode)) {

@@ -1,5 +1,5 @@
 # The --help of a program or command as a manual page. name: the page's name; version: "pertoken
-# 0.1.0".
+# 0.1.0"; docs: docs/commands.md, whose tables of exit statuses, variables and files are on the pages.
 function quoted(text) {
   gsub(/\\/, "\\e", text)
   gsub(/-/, "\\-", text)
@@ -103,8 +103,29 @@ spec != "" && /^                    / {
   paragraph = 0
   print quoted($0)
 }
+# The rows of its tables: | `NAME` | words |
+function tables(  line, cell, in_table) {
+  while ((getline line < docs) > 0) {
+    if (line !~ /^\|/)
+      in_table = 0
+    gsub(/`/, "", line)
+    split(line, cell, / *\| */)
+    if (in_table && cell[2] !~ /^-+$/)
+      print ".TP\n.B " quoted(cell[2]) "\n" quoted(cell[3])
+    if (line ~ /^\|/ && cell[2] in titles) {
+      title(titles[cell[2]])
+      in_table = 1
+    }
+  }
+}
 END {
+  titles["status"] = "EXIT STATUS"
+  if (name !~ /^pertoken(-probe)?-/ || name == "pertoken-probe") {
+    titles["variable"] = "ENVIRONMENT"
+    titles["file"] = "FILES"
+  }
   end_option()
+  tables()
   title("SEE ALSO")
   print name == "pertoken" ? ".BR pertoken\\-probe (1)" : ".BR pertoken (1)"
 }

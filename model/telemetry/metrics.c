@@ -170,9 +170,9 @@ static const char *end_of_key(const char *line) {
 // A quoted value without its escapes; at[0] is the opening quote. Returns what follows, or NULL.
 static const char *take_quoted(const char *at, char *out) {
   while (*++at && *at != '"') {
-    if (*at == '\\' && at[1])
-      at++;
-    *out++ = *at;
+    const bool escaped = *at == '\\' && at[1];
+    at += escaped;
+    *out++ = escaped && *at == 'n' ? '\n' : *at;
   }
   *out = '\0';
   return *at ? at + 1 : NULL;

@@ -159,15 +159,12 @@ static int keep_record(const struct clerk *clerk, const struct clerk_peer *peer,
                        struct diagnostics *diagnostics) {
   const char *folder = arena_printf(arena, "%s/%s", clerk->folder, peer->roll.node);
   struct output output;
-  if (mkdir(folder, 0777) && errno != EEXIST) {
-    diagnostics_error(diagnostics, nowhere, "cannot create the directory '%s': %s", folder,
-                      strerror(errno));
-    return -1;
-  }
-  if (output_open_again(&output, arena_printf(arena, "%s/%s", folder, name), arena, diagnostics))
+  if (output_make_directory(folder, diagnostics) ||
+      output_open_again(&output, arena_printf(arena, "%s/%s", folder, name), arena, diagnostics))
     return -1;
   if (fwrite(text, 1, size, output.stream) == size && !fflush(output.stream))
     return output_close(&output, diagnostics);
+  diagnostics->machine_failed = true;
   diagnostics_error(diagnostics, nowhere, "cannot write '%s/%s': %s", folder, name,
                     strerror(errno));
   output_discard(&output);

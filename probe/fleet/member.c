@@ -1,5 +1,6 @@
 #include "probe/fleet/member.h"
 
+#include "base/output.h"
 #include "base/source.h"
 #include "model/delivery/fleet.h"
 
@@ -44,25 +45,17 @@ int member_name(struct member *member, const char *node) {
 
 // ---- joining
 
-static int make_folder(const struct member *member, const char *path) {
-  if (!mkdir(path, 0777) || errno == EEXIST)
-    return 0;
-  member->diagnostics->machine_failed = true;
-  diagnostics_error(member->diagnostics, nowhere, "cannot create the directory '%s': %s", path,
-                    strerror(errno));
-  return -1;
-}
-
 // The folder of the lists, and in it the roll for what is measured.
 static int make_lists_folder(struct member *member, const char *plan) {
   member->lists = arena_printf(member->arena, "%s/%s", member->shared, lists_name);
   member->roll.folder = arena_printf(member->arena, "%s/.%s", member->lists, plan);
-  return make_folder(member, member->lists) || make_folder(member, member->roll.folder) ? -1 : 0;
+  return output_make_directory(member->roll.folder, member->diagnostics);
 }
 
 static int make_folders(struct member *member, const char *plan) {
   const bool has_lists = !member->sends || !member->launch.rank;
-  if (make_folder(member, member->shared) || (has_lists && make_lists_folder(member, plan)))
+  if (output_make_directory(member->shared, member->diagnostics) ||
+      (has_lists && make_lists_folder(member, plan)))
     return -1;
   member->records = arena_printf(member->arena, "%s/%s", member->shared, member->node);
   return folder_open(&member->folder, member->records, member->diagnostics);

@@ -109,7 +109,7 @@ static const struct command {
       "pertoken fleet records --expect nodes.csv", OPTIONS_FORMAT | OPTIONS_OUTPUT | OPTIONS_FLEET,
       EVERY_FORMAT, 1, true},
      command_fleet},
-    {{"accept", "OFFER.ini RECORDS...", "Check whether a delivery meets its quote on every node",
+    {{"accept", "OFFER.ini [RECORDS...]", "Check whether a delivery meets its quote on every node",
       "pertoken accept offer.ini records --expect nodes.csv",
       ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_ACCEPT, EVERY_FORMAT, 1, true},
      command_accept},
@@ -219,6 +219,15 @@ static int check_start(int argc, char **argv) {
   return bad ? -1 : 0;
 }
 
+// "help fit" asks for what "fit --help" prints.
+static void turn_help(int argc, char **argv) {
+  static char option[] = "--help";
+  if (argc < 3 || strcmp(argv[1], "help") != 0)
+    return;
+  memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof *argv);
+  argv[argc - 1] = option;
+}
+
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error like a full disk
   signal(SIGPIPE, SIG_DFL); // a reader that has seen enough is not an error
@@ -229,6 +238,7 @@ int main(int argc, char **argv) {
     print_commands(stderr);
     return EXIT_BAD_INPUT;
   }
+  turn_help(argc, argv);
   if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
     print_commands(stdout);
     return EXIT_DONE;

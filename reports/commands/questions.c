@@ -53,6 +53,7 @@ int command_question(struct run *run) {
 // ---- plan: its --time overrides the file's
 
 static void take_time(struct scenario *scenario, const char *text, struct arena *arena) {
+  const struct place typed = {source_from_text("--time", text, arena), 1, 1};
   struct ini_section *sections = arena_array(arena, scenario->question_count + 1, sizeof *sections);
   for (size_t i = 0; i < scenario->question_count; i++) {
     struct ini_section *section = &sections[i];
@@ -64,7 +65,7 @@ static void take_time(struct scenario *scenario, const char *text, struct arena 
     for (size_t k = 0; k < scenario->questions[i].key_count; k++)
       if (strcmp(scenario->questions[i].keys[k].name, "time") != 0)
         section->keys[section->key_count++] = scenario->questions[i].keys[k];
-    section->keys[section->key_count++] = (struct ini_key){.name = "time", .value = text};
+    section->keys[section->key_count++] = (struct ini_key){"time", text, typed, typed};
   }
   scenario->questions = sections;
 }

@@ -14,8 +14,8 @@ import stat
 import subprocess
 
 from support.golden import EXAMPLES, equal, narrow, run_golden_tests
-from support.program import (BAD_INPUT, DONE, MACHINE_FAILED, NO, PERTOKEN, PROBE, ROOT, expect, on_terminal, run,
-                             run_csv, run_json)
+from support.program import (BAD_INPUT, DONE, MACHINE_FAILED, NO, PERTOKEN, PROBE, ROOT, expect, expect_exit, on_terminal,
+                             run, run_csv, run_json)
 
 COMMANDS = ('report', 'compare', 'diff', 'explain', 'catalog')
 WITH_SCENARIO = ('report', 'compare', 'diff', 'explain')
@@ -52,6 +52,24 @@ def test_help_examples(folder):
         line = line.replace('-o tco.xlsx', f'-o {folder.path}/tco.xlsx')
         done = subprocess.run(f'{PERTOKEN} {line}', shell=True, cwd=ROOT, capture_output=True, text=True)
         equal(done.returncode, 0, line + done.stderr)
+
+
+def test_help_of_a_command(folder):
+    """`help compare` is `compare --help`, in both programs."""
+    for name, command in ((PERTOKEN, ('compare',)), (PERTOKEN, ('probe', 'run')), (PROBE, ('run',))):
+        asked, said = run('help', *command, program=name), run(*command, '--help', program=name)
+        equal((asked.returncode, asked.stdout), (DONE, said.stdout), f'{name} help {command}')
+        expect(' '.join(command) in said.stdout.partition('\n')[0], said.stdout)
+    expect_exit(run('help', 'compar'), BAD_INPUT, "unknown command 'compar'", "did you mean 'compare'")
+
+
+def test_number_of_an_option(folder):
+    expect_exit(run('plan', ROOT / 'examples/plan/twelve-quarters.ini', '--time', '0'), BAD_INPUT,
+                "--time:1:1: error: expected a positive whole number, not '0'")
+
+
+def test_standard_input(folder):
+    expect_exit(run('compare', '-'), BAD_INPUT, 'standard input is not read: name a file')
 
 
 def test_unknown_names(folder):

@@ -82,6 +82,20 @@ def home(folder):
     return {'HOME': folder}
 
 
+def test_manual_statuses(prefix):
+    """The tables of docs/commands.md: exit statuses on every page, variables and files on those of the programs."""
+    docs = (ROOT / 'docs/commands.md').read_text()
+    rows = {'EXIT STATUS': ['0', '1', '2', '3', '4'], 'ENVIRONMENT': re.findall(r'^\| `([A-Z_]+)`', docs, re.M),
+            'FILES': ['../share/pertoken/data', '../lib/pertoken']}
+    for path in (prefix / 'share/man/man1').iterdir():
+        parts = re.split(r'^\.SH (.*)\n', path.read_text().replace('\\-', '-'), flags=re.M)
+        sections = dict(zip(parts[1::2], parts[2::2]))
+        for title, names in rows.items():
+            expected = names if title == 'EXIT STATUS' or path.stem in ('pertoken', 'pertoken-probe') else []
+            found = [name.lstrip('\\&').partition(',')[0] for name in re.findall(r'^\.B (.*)', sections.get(title, ''), re.M)]
+            expect(found == [name for name in expected], f'{path.name}, {title}: {found}')
+
+
 def test_bash(prefix):
     script = prefix / 'share/bash-completion/completions/pertoken'
     ask = f'source {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pertoken 2>/dev/null; echo "${{COMPREPLY[*]}}"'

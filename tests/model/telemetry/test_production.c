@@ -5,6 +5,7 @@
 #include "base/json_in.h"
 #include "base/source.h"
 #include "model/records/production.h"
+#include "model/telemetry/metrics.h"
 #include "model/telemetry/production_read.h"
 
 #include <cmocka.h>
@@ -295,9 +296,24 @@ static void test_the_record_comes_back(void **state) {
   json_decref(object);
 }
 
+// Prometheus's text format: \\, \" and \n stand for a backslash, a quote and a line feed.
+static void test_labels_lose_their_escapes(void **state) {
+  struct fixture *fixture = *state;
+  const struct source *source = source_from_text(
+      "counters.txt",
+      "# TYPE vllm:generation_tokens counter\n"
+      "vllm:generation_tokens_total{model_name=\"a\\nb\\\\c\\\"d\"} 1 1795305600\n",
+      &fixture->arena);
+  const struct metrics *metrics = metrics_of_text(source, &fixture->arena, &fixture->diagnostics);
+  assert_non_null(metrics);
+  assert_int_equal(metrics->count, 1);
+  assert_string_equal(metric_label(&metrics->list[0], "model_name"), "a\nb\\c\"d");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       FIXTURE_TEST(test_hours_of_two_servers),
+      FIXTURE_TEST(test_labels_lose_their_escapes),
       FIXTURE_TEST(test_the_profile_is_of_a_zone),
       FIXTURE_TEST(test_a_reset),
       FIXTURE_TEST(test_a_gap),
