@@ -14,6 +14,7 @@
 #include "model/scenario/option.h"
 #include "model/scenario/reading/refusal.h"
 #include "model/scenario/reading/sections.h"
+#include "model/scenario/rented.h"
 #include "model/scenario/selection.h"
 #include "model/scenario/sources/source_spread.h"
 
@@ -320,10 +321,7 @@ static void check_own(struct reading *reading, const struct range *range) {
     diagnostics_error(reading->diagnostics, range->place, "option '%s' has no '%s'", option->id,
                       name);
   else if (figure->origin == ORIGIN_RENT)
-    diagnostics_error(
-        reading->diagnostics, range->place,
-        "'%s' is part of the rent of option '%s': a rented option does not pay for it", name,
-        option->id);
+    rented_refuse(reading->diagnostics, range->place, name, option->id);
   else if (figure->contained)
     refuse_contained(reading, range, name);
 }

@@ -20,6 +20,7 @@
 #include "model/scenario/reading/schedules.h"
 #include "model/scenario/reading/tiers.h"
 #include "model/scenario/reading/warnings.h"
+#include "model/scenario/rented.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/selection.h"
 #include "model/scenario/sources/hardware.h"
@@ -146,10 +147,7 @@ static void settle_rent(const struct resolving *resolving, const struct figure *
     if (!input->in_rent)
       continue;
     if (figure_is_of_option(figures[d]))
-      diagnostics_error(
-          resolving->diagnostics, figures[d]->place,
-          "'%s' is part of the rent of option '%s': a rented option does not pay for it",
-          input->name, resolving->option->id);
+      rented_refuse(resolving->diagnostics, figures[d]->place, input->name, resolving->option->id);
     // Inputs that an option may lack, a rented one lacks.
     figures[d] = input->has_default || input->required ? &paid : &figure_none;
   }

@@ -348,6 +348,15 @@ static int take_price(struct resolving *resolving, const struct ini_key *key, in
                       *of ? of : "no accelerator", accelerator);
     return -1;
   }
+  if (!strcmp(table_cell(table, (size_t)row, "unit"), "USD per hour")) {
+    diagnostics_error(
+        resolving->diagnostics, key->value_place,
+        "price '%s' is a rent per hour (%s), and 'price' is of a purchase: give it as "
+        "'rental_rate', paid around the clock, or 'on_demand_rate', for the hours in "
+        "use, with its source and date",
+        key->value, basis);
+    return -1;
+  }
   if (strcmp(basis, "purchase") != 0 ||
       !resolving_cell(table, (size_t)row, "usd_per_gpu_equivalent", &figure)) {
     diagnostics_error(resolving->diagnostics, key->value_place,

@@ -75,6 +75,14 @@ static const struct {
     {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n"
      "support = 10 %/yr\n",
      "21:11: 'support' is part of the rent of option 'c'"},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n"
+     "purchase_tax = 8 %\n",
+     "21:16: option 'c' is rented: 'purchase_tax' is a share of a purchase; if a tax on the "
+     "rent is not recovered, add it as an [item] with a formula such as rental_cost * 8 %"},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n"
+     "purchase_unit = 8 gpu\n",
+     "21:17: option 'c' is rented: 'purchase_unit' applies to a purchase; if it is rented in "
+     "instances, give 'accelerators' in whole ones"},
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr001\nthroughput = 1 token/s\n",
      "price 'pr001' is for 'mi325x-256', not for 'h200-sxm-141'"},
     {"[option c]\naccelerator = b200-sxm-180\nprice = pr027\nthroughput = 1 token/s\nnode_price = "
@@ -86,7 +94,8 @@ static const struct {
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr999\nthroughput = 1 token/s\n",
      "19:9: unknown price 'pr999'"},
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr136\nthroughput = 1 token/s\n",
-     "price 'pr136' is not a purchase price"},
+     "19:9: price 'pr136' is a rent per hour (on_demand), and 'price' is of a purchase: give it as "
+     "'rental_rate', paid around the clock, or 'on_demand_rate'"},
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp9999\n",
      "20:12: no row 'tp9999' in the table of throughputs"},
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp0090\n",
