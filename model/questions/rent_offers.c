@@ -19,6 +19,7 @@
 #include "model/scenario/scenario.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct asking {
@@ -87,6 +88,16 @@ static bool is_basis_of(const struct term *term, const char *basis) {
   return false;
 }
 
+// "3-year rental, 25% upfront": 0.25.
+static double upfront_share(const char *item) {
+  const char *begin = strstr(item, "% upfront");
+  if (!begin)
+    return 0;
+  while (begin > item && strchr("0123456789.", begin[-1]))
+    begin--;
+  return strtod(begin, NULL) / 100;
+}
+
 // A row of prices: for the owned accelerator, per hour, with this term.
 static int offer_of_row(const struct asking *asking, const struct term *term,
                         const struct ini_key *key, const struct table *table, size_t row,
@@ -109,6 +120,7 @@ static int offer_of_row(const struct asking *asking, const struct term *term,
   take_rate(asking, !is_in_usd(asking->scenario), rate, offer);
   offer->grade = catalog_grade(table, row);
   offer->date = table_cell(table, row, "as_of");
+  offer->upfront = upfront_share(table_cell(table, row, "item"));
   const bool is_plain = !strcmp(basis, "on_demand");
   offer->origin =
       arena_printf(asking->arena, "%s, %s%s%s", key->value, table_cell(table, row, "provider"),

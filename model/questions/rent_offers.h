@@ -28,6 +28,7 @@ struct rent_offer {
   bool in_usd;        // stated in USD, in a report in another currency
   bool hypothetical;  // for the hours used, where the rent is around the clock: nobody offers it
   const char *typed;  // the rate as a quantity, as stated
+  double upfront;     // share of the rent that the row asks for at the outset, spread evenly here
 };
 
 struct rent_offers {

@@ -482,6 +482,16 @@ static void add_aside(const struct writing *writing, struct answer *answer) {
     answer_note(answer, "Not compared: ", "%s", writing->answer->aside.list[i]);
 }
 
+static void add_upfront(const struct writing *writing, struct answer *answer) {
+  for (size_t i = 0; i < writing->answer->count; i++) {
+    const struct rent_offer *offer = &writing->answer->costs[i].offer;
+    if (offer->upfront > 0)
+      answer_note(answer,
+                  "Not counted: ", "the %s that '%s' asks upfront: its rent counts as paid evenly",
+                  percent_words(offer->upfront, writing->arena), offer_words(writing, offer));
+  }
+}
+
 static void add_warnings(const struct writing *writing, struct answer *answer) {
   const struct rent_answer *rent = writing->answer;
   const double unmet = own_value(writing, "unmet_total");
@@ -532,6 +542,7 @@ static struct answer answer_one(const struct scenario *scenario, const struct re
   add_sources(&writing, &answer);
   add_reasons(&writing, &answer);
   add_aside(&writing, &answer);
+  add_upfront(&writing, &answer);
   add_warnings(&writing, &answer);
   return answer;
 }
