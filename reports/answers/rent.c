@@ -392,8 +392,8 @@ static const char *verdict_words(const struct writing *writing, const struct ren
                                          percent_words(1 - 1 / (1 - best->saving), arena), own);
 }
 
-// " Discounted at 12 %/yr by the month, the cheapest rent (on demand, 3 USD/gpu/h) costs 3.1 % less than
-// owning.", where the discount rate turns the verdict.
+// " Discounted at 12 %/yr by the month, the cheapest rent (on demand, 3 USD/gpu/h) costs 3.1 %
+// less than owning.", where the discount rate turns the verdict.
 static const char *turned_text(const struct writing *writing) {
   const struct rent_answer *answer = writing->answer;
   const struct rent_cost *best = cheapest(answer, true);
