@@ -131,13 +131,18 @@ static double parse_value(const struct declaration *declaration, const char *typ
 
 static void refuse_list(const struct inputs *inputs, const struct declaration *declaration,
                         struct place place, struct diagnostics *diagnostics) {
-  const char *list = "";
+  static const char *const of_tokens[] = {"output_price", "input_price", "cached_input_price"};
+  const char *list = "", *hint = "";
+  for (size_t i = 0; i < sizeof of_tokens / sizeof of_tokens[0]; i++)
+    if (!strcmp(declaration->name, of_tokens[i]))
+      hint = "; the prices of an API follow the 'inflation' of its option, below 0 where they fall";
   for (int d = 0; d < inputs->model->count; d++)
     if (inputs->model->declarations[d].schedule && !inputs->model->declarations[d].ages)
       list = arena_printf(inputs->arena, "%s%s%s", list, *list ? ", " : "",
                           inputs->model->declarations[d].name);
-  diagnostics_error(diagnostics, place, "'%s' is one value for all years; a list by year may be %s",
-                    declaration->name, list);
+  diagnostics_error(diagnostics, place,
+                    "'%s' is one value for all years; a list by year may be %s%s",
+                    declaration->name, list, hint);
 }
 
 static int currency_of(const char *text) {

@@ -93,6 +93,7 @@ APIS = [
     (PRICES + 'cache_hit = 40 %\n', 2 + 3 * 0.5),  # hits are no cheaper by default
     (PRICES + 'cache_hit = 40 %\ncached_input_price = 0.1 USD/Mtok\n', 2 + 3 * (0.6 * 0.5 + 0.4 * 0.1)),
     ('api = ap003\n', 0.95 + 3 * 0.27),
+    ('api = ap003\ninflation = -40 %/yr\n', (0.95 + 3 * 0.27) * (1 + 0.6) / 2),  # it falls from year to year
     ('api = ap003\ncache_hit = 50 %\n', 0.95 + 3 * (0.27 + 0.13) / 2),
     ('api = ap004\ncache_hit = 50 %\n', 8 + 3 * 3),  # the row has no price for hits
 ]
@@ -146,6 +147,18 @@ def check_later(folder, older, later, settings, per_mtok, grades):
         expect(said == grades, f'{one.name}: {said}')
     refused = run('compare', written(folder, API + 'api = ap003\noutput_price = 2 USD/Mtok\n'))
     expect(refused.stderr.count('error') == 1, refused.stderr)
+
+
+def check_inflation(folder):
+    """Where inflation raises an API's price and no rent beside it, the API's warnings say so, until it states its own."""
+    rented = FLEET + 'rental_rate = 2 USD/gpu/h\n'
+    owned = FLEET + 'list_price = 30000 USD\npue = 1.2\nelectricity_price = 0.1 USD/kWh\n'
+    for keys, common, beside, warned in (('', '3 %/yr', rented, True), ('', '3 %/yr', owned, False), ('', '-3 %/yr', rented, False),
+                                         ('inflation = 0 %/yr\n', '3 %/yr', rented, False)):
+        path = written(folder, f'{API}api = ap003\n{keys}{beside}[common]\ninflation = {common}\n')
+        for option in run_json('compare', path, '--mixed')['options']:
+            said = any('inflation raises its prices, but no rent' in warning for warning in option['warnings'])
+            expect(said == (warned and option['id'] == 'api'), option['warnings'])
 
 
 def check_absent(folder):
@@ -459,7 +472,7 @@ def main():
         for own, api, told in BAD_TAKERS:
             count.test(told, lambda own=own, api=api, told=told:
                        expect_exit(run('compare', written(folder, own + api)), BAD_INPUT, told))
-        for check in (check_live, check_absent, check_growth, check_table, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_questions):
+        for check in (check_live, check_inflation, check_absent, check_growth, check_table, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_questions):
             count.test(check.__name__, check, folder)
         count.test('deepseek', check_deepseek)
     count.finish()

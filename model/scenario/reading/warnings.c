@@ -207,6 +207,25 @@ static void warn_of_resale(const struct subject *subject) {
         years, age, ceil(age - 1e-9));
 }
 
+static bool any_rented(const struct scenario *scenario) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (scenario->options[o].rented)
+      return true;
+  return false;
+}
+
+// Of all options, not of this one: rents have no inflation, and the prices of APIs have been
+// falling.
+static void warn_of_inflation(const struct subject *subject) {
+  const struct figure *inflation = figure_of(subject->scenario, subject->option, "inflation");
+  const bool of_all = is_there(inflation) && inflation->origin < ORIGIN_OPTION;
+  if (subject->option->provider && of_all && inflation->value > 0 && any_rented(subject->scenario))
+    texts_add(
+        &subject->option->warnings, subject->arena,
+        "inflation raises its prices, but no rent: state an 'inflation' of its own, 0 %%/yr or "
+        "below 0 where they fall");
+}
+
 static void warn_of_overlaps(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   struct option *option = subject->option;
@@ -566,10 +585,11 @@ static void say_readings(const struct subject *subject) {
 
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
   static void (*const steps[])(const struct subject *) = {
-      say_readings,  list_not_included, warn_of_power,    warn_of_rented_energy, warn_of_idleness,
-      warn_of_units, warn_of_site,      warn_of_overlaps, warn_of_age,           warn_of_throughput,
-      warn_of_hits,  warn_of_record,    warn_of_offer,    warn_of_credit,        warn_of_damages,
-      warn_of_lease, warn_of_resale,
+      say_readings,     list_not_included,  warn_of_power,   warn_of_rented_energy,
+      warn_of_idleness, warn_of_units,      warn_of_site,    warn_of_overlaps,
+      warn_of_age,      warn_of_throughput, warn_of_hits,    warn_of_record,
+      warn_of_offer,    warn_of_credit,     warn_of_damages, warn_of_lease,
+      warn_of_resale,   warn_of_inflation,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};
