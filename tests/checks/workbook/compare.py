@@ -72,8 +72,10 @@ def steady_rows(sheet):
 
 
 def moved_rows(sheet, other):
-    """{row of a sheet: where it is in another state of it}, of those that may be elsewhere."""
-    return dict(zip(steady_rows(sheet), steady_rows(other), strict=True))
+    """{row of a sheet: where it is in another state of it}, of those that may be elsewhere. Where Decisions has other
+    answers in that state, all are expected where they were."""
+    rows, others = steady_rows(sheet), steady_rows(other)
+    return dict(zip(rows, others)) if len(rows) == len(others) else {}
 
 
 def origin_said(sheet, row, column, cell, origins):
