@@ -55,6 +55,7 @@ static struct measurement_record *made_record(struct fixture *fixture) {
     result->context = 512;
     result->layer_seconds = 150e-6;
     result->step_seconds = 32 * result->layer_seconds;
+    result->sample_count = 0; // those of the CPU
     result->tokens_per_s = result->ci95_low = result->ci95_high =
         result->batch / result->step_seconds;
     result->p5_s = result->p95_s = result->step_seconds;
