@@ -13,8 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
+// A difference of two amounts: what is less than their rounding is none.
 double delay_cost(double unpaid, double tokens, double on_time) {
-  return fmax(0, unpaid - tokens * on_time);
+  static const double rounding = 1e-12;
+  const double lost = unpaid - tokens * on_time;
+  return lost > rounding * unpaid ? lost : 0;
 }
 
 bool delay_damages_apply(const struct scenario *scenario, size_t option) {
