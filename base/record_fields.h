@@ -12,6 +12,7 @@
 // INT64_MAX, the largest whole number that a record holds.
 #define ENDLESS 1e300
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names, texts and numbers
 #define FIELD_OF(s, member, ...)                                                                   \
   { .name = #member, .offset = offsetof(struct s, member), __VA_ARGS__ }
 #define TEXT(s, member)               FIELD_OF(s, member, .kind = FIELD_TEXT)
@@ -48,5 +49,6 @@
            .size = sizeof(struct type), .fields = table, .since = schema)
 #define END                                                                                        \
   { .name = NULL }
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif

@@ -325,7 +325,7 @@ static void put_cell(struct part *at, const struct answer_table *table, size_t r
 // column of its own.
 static void put_tree(struct part *at, const struct answer_table *table, struct arena *arena) {
   const struct word branches = {table->branches, strlen(table->branches)};
-  struct part **above = arena_array(arena, table->row_count + 1, sizeof *above);
+  struct part **above = arena_array(arena, table->row_count + 1, sizeof(struct part *));
   for (size_t r = 0; r < table->row_count; r++) {
     const int depth = table->rows[r].depth;
     struct part *step =

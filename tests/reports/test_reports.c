@@ -326,10 +326,8 @@ static void test_csv_rows(void **state) {
 }
 
 static const double json_numbers[] = {0.1, -0.0, 3, 1e15, 1e22, 1.5e-7, 1e-7, NAN, INFINITY};
-static const char *const json_texts[] = {"M\xc3\xbcnchen",
-                                         "a\xff"
-                                         "b",
-                                         "a \"word\" \\", "\b\f\n\r\t\x01\x1f\x7f", ""};
+static const char *const json_texts[] = {"M\xc3\xbcnchen", "a\xffz", "a \"word\" \\",
+                                         "\b\f\n\r\t\x01\x1f\x7f", ""};
 
 enum {
   JSON_NUMBERS = sizeof json_numbers / sizeof json_numbers[0],

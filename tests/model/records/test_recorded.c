@@ -501,7 +501,7 @@ static void test_rate_of_the_watts(void **state) {
     const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "",
                                                  "", "", "", expected[i].batch, "512"}};
     struct recorded recorded;
-    struct curve curve;
+    struct curve curve = {0};
     if (*expected[i].batch)
       assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
     else
