@@ -98,3 +98,11 @@ const char *process_today(struct arena *arena) {
   strftime(text, sizeof text, "%Y-%m-%d", &day);
   return arena_copy(arena, text);
 }
+
+void process_turn_help(int argc, char **argv) {
+  static char option[] = "--help";
+  if (argc < 3 || strcmp(argv[1], "help") != 0)
+    return;
+  memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof *argv);
+  argv[argc - 1] = option;
+}

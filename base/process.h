@@ -38,4 +38,7 @@ bool process_shows_utf8(void);
 // Whether the stream is a terminal that is to show colors: NO_COLOR is not set, TERM is not dumb.
 bool process_shows_colour(FILE *stream);
 
+// "help fit" asks for what "fit --help" prints: turns the arguments into these.
+void process_turn_help(int argc, char **argv);
+
 #endif

@@ -219,15 +219,6 @@ static int check_start(int argc, char **argv) {
   return bad ? -1 : 0;
 }
 
-// "help fit" asks for what "fit --help" prints.
-static void turn_help(int argc, char **argv) {
-  static char option[] = "--help";
-  if (argc < 3 || strcmp(argv[1], "help") != 0)
-    return;
-  memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof *argv);
-  argv[argc - 1] = option;
-}
-
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error like a full disk
   signal(SIGPIPE, SIG_DFL); // a reader that has seen enough is not an error
@@ -238,7 +229,7 @@ int main(int argc, char **argv) {
     print_commands(stderr);
     return EXIT_BAD_INPUT;
   }
-  turn_help(argc, argv);
+  process_turn_help(argc, argv);
   if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
     print_commands(stdout);
     return EXIT_DONE;
