@@ -12,7 +12,6 @@
 #include "kernels/routing.h"
 #include "kernels/share.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

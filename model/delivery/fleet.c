@@ -14,7 +14,6 @@
 #include "model/records/url.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

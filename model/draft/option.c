@@ -12,7 +12,6 @@
 #include "model/evidence/evidence.h"
 #include "model/evidence/grade.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

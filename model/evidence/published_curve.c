@@ -4,7 +4,6 @@
 #include "model/evidence/catalog.h"
 #include "model/evidence/workload.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>

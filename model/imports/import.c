@@ -7,12 +7,10 @@
 #include "model/imports/format.h"
 #include "model/telemetry/power_join.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct joining {
   const struct imported *list;

@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 static const struct latency_keys latencies = {"mean_*_ms", "median_*_ms", "p90_*_ms",
                                               "p95_*_ms",  "p99_*_ms",    "std_*_ms"};

@@ -5,8 +5,6 @@
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
-#include <math.h>
-
 const char *plannable_barrier(const struct quoting *quoting, size_t o) {
   const struct option *option = &quoting->scenario->options[o];
   if (option_has(option, quote_item(quoting, "delivery_delay")))

@@ -18,7 +18,6 @@
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/scenario.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,8 +7,6 @@
 #include "model/records/measurement_fields.h"
 #include "model/records/timing.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>

@@ -5,7 +5,6 @@
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

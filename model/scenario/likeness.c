@@ -6,8 +6,6 @@
 #include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 
-#include <ctype.h>
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char *words_of(const char *option, const char *source, double limit, const char *what,

@@ -17,7 +17,6 @@
 #include "model/simulate/worker.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

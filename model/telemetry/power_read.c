@@ -10,7 +10,6 @@
 #include "model/telemetry/utc.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

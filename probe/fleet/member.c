@@ -4,7 +4,6 @@
 #include "base/source.h"
 #include "model/delivery/fleet.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -14,7 +14,6 @@
 
 #include <argp.h>
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -15,7 +15,6 @@
 #include "reports/print/number.h"
 #include "reports/print/style.h"
 
-#include <math.h>
 #include <string.h>
 
 struct diff {

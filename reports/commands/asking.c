@@ -16,7 +16,6 @@
 #include "reports/commands/prompt.h"
 #include "reports/commands/run.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

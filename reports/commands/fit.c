@@ -11,7 +11,6 @@
 #include "reports/commands/run.h"
 #include "reports/faces/answer.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -5,8 +5,6 @@
 #include "model/cost/formula.h"
 #include "model/cost/model.h"
 
-#include <string.h>
-
 // How tightly a piece of script binds.
 enum precedence { SUM = 1, PRODUCT, ATOM };
 

@@ -10,7 +10,6 @@
 #include "reports/faces/parts.h"
 #include "reports/plans/calendar.h"
 
-#include <math.h>
 #include <stddef.h>
 
 enum { DERIVES = FACE_TERMINAL | FACE_CSV | FACE_JSON };

@@ -8,7 +8,6 @@
 #include "reports/faces/answer.h"
 #include "reports/faces/parts.h"
 
-#include <math.h>
 #include <stddef.h>
 
 static void add_summary(const struct production *production, struct answer *answer) {

@@ -15,7 +15,6 @@
 #include "reports/spreadsheet/names.h"
 #include "reports/workbook/sheets.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,6 @@
 #include "reports/workbook/sheets.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 enum { NOTE_ROW = 1, CASE_ROW, INDEX_ROW, HEADER_ROW = 5 };

@@ -13,7 +13,6 @@
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
 
-#include <math.h>
 #include <string.h>
 
 struct name *option_name(const struct option_sheet *sheet, int declaration) {

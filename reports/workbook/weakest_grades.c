@@ -17,7 +17,6 @@
 #include "reports/workbook/inputs_written.h"
 #include "reports/workbook/sheets.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 

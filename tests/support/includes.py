@@ -22,6 +22,10 @@ CONFIG = ("{Checks: '-*,misc-include-cleaner', CheckOptions: "
           f"{{misc-include-cleaner.IgnoreHeaders: '{INSIDE}'}}}}")
 OPTIONS = ['-x', 'c', '-std=c11', '-D_GNU_SOURCE', '-DHAVE_GLPK', '-DKERNELS_BUILD=""', '-DGPU_BUILD=""',
            '-fopenmp', '-I.']
+# Headers of C itself declare all that they stand for; a library's main header may declare nothing itself.
+STANDARD = {f'<{name}.h>' for name in
+            ('assert ctype errno float inttypes limits locale math setjmp stdarg stdatomic stdbool stddef stdint '
+             'stdio stdlib string time dirent fcntl poll strings unistd').split()}
 INCLUDE = re.compile(r'#include ([<"][^>"]+[>"])')
 FIX = re.compile(r'Offset: +(\d+)\n +Length: +(\d+)\n +ReplacementText: +(\S.*)')
 
@@ -67,8 +71,9 @@ def findings(tool, options, path):
         wanted = INCLUDE.search(words)
         if wanted:  # C's own form: <stddef.h> for <cstddef>
             missing.add(re.sub(r'^<c(\w+)>$', r'<\1.h>', wanted.group(1)))
-        elif length:  # a library's main header may declare nothing itself
-            unused |= {name for name in INCLUDE.findall(text[offset:offset + length].decode()) if name[0] == '"'}
+        elif length:
+            unused |= {name for name in INCLUDE.findall(text[offset:offset + length].decode())
+                       if name[0] == '"' or name in STANDARD}
     return missing - included(path), unused
 
 

@@ -18,11 +18,8 @@
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool may_stand_in_workload(const struct reading *reading, const char *name) {
   const struct model *model = reading->scenario->model;

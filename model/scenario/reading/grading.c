@@ -8,7 +8,6 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "model/evidence/workload.h"
 #include "model/scenario/reading/currency.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 

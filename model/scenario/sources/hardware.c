@@ -23,7 +23,6 @@
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
