@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct model_reader {
   struct declaration *declaration;
   const struct ini_section *section;
   struct diagnostics *diagnostics;
+  size_t field; // of the attribute that is read
 };
 
 static bool is_yes(const struct model_reader *reader, const struct ini_key *key) {
@@ -60,32 +62,10 @@ static void read_group(struct model_reader *reader, const struct ini_key *key) {
     diagnostics_error(reader->diagnostics, key->value_place, "unknown group '%s'", key->value);
 }
 
-// formula, or_formula, or_formula_2, ...: 0, 1, 2, ...; and likewise for needs.
-static int alternative_of(const struct ini_key *key) {
-  const char last = key->name[strlen(key->name) - 1];
-  return strncmp(key->name, "or_", 3) != 0 ? 0 : isdigit((unsigned char)last) ? last - '0' : 1;
-}
-
-static void read_formula(struct model_reader *reader, const struct ini_key *key) {
-  struct declaration *declaration = reader->declaration;
-  const int which = alternative_of(key);
-  if (which > declaration->alternative_count) {
-    diagnostics_error(reader->diagnostics, key->place, "%s without the formula before it",
-                      key->name);
-    return;
-  }
-  struct alternative *alternative = &declaration->alternatives[which];
-  alternative->text = key->value;
-  alternative->place = key->value_place;
-  alternative->formula =
-      formula_parse(key->value, key->value_place, reader->model->arena, reader->diagnostics);
-  declaration->alternative_count++;
-}
-
 // The declarations that a key names, and how many there are.
-static int read_names(const struct model_reader *reader, const struct ini_key *key, int *names,
-                      int most) {
-  char *rest = arena_copy(reader->model->arena, key->value), *word;
+static int read_names(const struct model_reader *reader, const struct ini_key *key,
+                      const char *text, int *names, int most) {
+  char *rest = arena_copy(reader->model->arena, text), *word;
   int count = 0;
   while ((word = strsep(&rest, " "))) {
     int found = *word ? model_find(reader->model, word) : -2;
@@ -101,9 +81,51 @@ static int read_names(const struct model_reader *reader, const struct ini_key *k
   return count;
 }
 
-static void read_needs(struct model_reader *reader, const struct ini_key *key) {
-  struct alternative *alternative = &reader->declaration->alternatives[alternative_of(key)];
-  alternative->need_count = read_names(reader, key, alternative->needs, MAX_NEEDS);
+// "purchase life | resale": an alternative for each list of what the formula needs.
+static void add_alternatives(struct model_reader *reader, const struct alternative *plain,
+                             const struct ini_key *needs) {
+  struct declaration *declaration = reader->declaration;
+  char *rest = arena_copy(reader->model->arena, needs ? needs->value : ""), *list;
+  while ((list = strsep(&rest, "|"))) {
+    if (declaration->alternative_count == MAX_ALTERNATIVES) {
+      diagnostics_error(reader->diagnostics, plain->place, "at most %d formulas are allowed here",
+                        MAX_ALTERNATIVES);
+      return;
+    }
+    struct alternative *added = &declaration->alternatives[declaration->alternative_count++];
+    *added = *plain;
+    added->need_count = read_names(reader, needs, list, added->needs, MAX_NEEDS);
+  }
+}
+
+static const struct {
+  const char *formula, *needs;
+} alternative_keys[] = {{"formula", "needs"},           {"or_formula", "or_needs"},
+                        {"or_formula_2", "or_needs_2"}, {"or_formula_3", "or_needs_3"},
+                        {"or_formula_4", "or_needs_4"}, {"or_formula_5", "or_needs_5"},
+                        {"or_formula_6", "or_needs_6"}, {"or_formula_7", "or_needs_7"}};
+
+enum { ALTERNATIVE_KEYS = sizeof alternative_keys / sizeof alternative_keys[0] };
+
+static void read_alternatives(struct model_reader *reader) {
+  bool is_open = true; // until a number is left out
+  for (int i = 0; i < ALTERNATIVE_KEYS; i++) {
+    const struct ini_key *key = ini_find(reader->section, alternative_keys[i].formula);
+    if (key && !is_open) {
+      diagnostics_error(reader->diagnostics, key->place, "%s without the formula before it",
+                        key->name);
+      return;
+    }
+    is_open = key;
+    if (!key)
+      continue;
+    const struct alternative plain = {
+        .text = key->value,
+        .place = key->value_place,
+        .formula =
+            formula_parse(key->value, key->value_place, reader->model->arena, reader->diagnostics)};
+    add_alternatives(reader, &plain, ini_find(reader->section, alternative_keys[i].needs));
+  }
 }
 
 static int declared(const struct model_reader *reader, const struct ini_key *key) {
@@ -192,22 +214,6 @@ static void read_rent_default(struct model_reader *reader, const struct ini_key 
   reader->declaration->rent_default = limit(reader, key);
 }
 
-static void read_required(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->required = is_yes(reader, key);
-}
-
-static void read_integer(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->integer = is_yes(reader, key);
-}
-
-static void read_property(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->property = is_yes(reader, key);
-}
-
-static void read_in_rent(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->in_rent = is_yes(reader, key);
-}
-
 static void read_scope(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->per_option = true;
   if (strcmp(key->value, "option") != 0)
@@ -215,78 +221,15 @@ static void read_scope(struct model_reader *reader, const struct ini_key *key) {
                       key->value);
 }
 
-static void read_conflicts(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->conflicts = declared(reader, key);
-}
-
 static void read_instead_of(struct model_reader *reader, const struct ini_key *key) {
   struct declaration *declaration = reader->declaration;
-  declaration->instead_count = read_names(reader, key, declaration->instead_of, MAX_INSTEAD);
-}
-
-static void read_unless(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->unless = declared(reader, key);
+  declaration->instead_count =
+      read_names(reader, key, key->value, declaration->instead_of, MAX_INSTEAD);
 }
 
 static void read_rate_of(struct model_reader *reader, const struct ini_key *key) {
   struct declaration *declaration = reader->declaration;
-  declaration->rated_count = read_names(reader, key, declaration->rated, MAX_RATED);
-}
-
-static void read_needed_with(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->needed_with = declared(reader, key);
-}
-
-static void read_only_with(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->only_with = declared(reader, key);
-}
-
-static void read_idle_without(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->idle_without = declared(reader, key);
-}
-
-static void read_when_varies(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->when_varies = declared(reader, key);
-}
-
-static void read_or_with(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->or_with = declared(reader, key);
-}
-
-static void read_typed(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->typed = is_yes(reader, key);
-}
-
-static void read_varies(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->varies = is_yes(reader, key);
-}
-
-static void read_absent_with(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->absent_with = declared(reader, key);
-}
-
-static void read_given_as(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->given_as = key->value;
-}
-
-static void read_family(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->family = key->value;
-}
-
-static void read_notice(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->notice = key->value;
-}
-
-static void read_none_below(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->none_below = declared(reader, key);
-}
-
-static void read_none(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->none = key->value;
-}
-
-static void read_schedule(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->schedule = key->value;
+  declaration->rated_count = read_names(reader, key, key->value, declaration->rated, MAX_RATED);
 }
 
 // The first of the names is the series that identifies a list.
@@ -294,10 +237,6 @@ static void read_ages(struct model_reader *reader, const struct ini_key *key) {
   struct declaration *declaration = reader->declaration;
   declaration->ages = key->value;
   declaration->schedule = arena_copy_n(reader->model->arena, key->value, strcspn(key->value, " "));
-}
-
-static void read_tiers(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->tiers = key->value;
 }
 
 static void read_role(struct model_reader *reader, const struct ini_key *key) {
@@ -309,76 +248,85 @@ static void read_role(struct model_reader *reader, const struct ini_key *key) {
     diagnostics_error(reader->diagnostics, key->value_place, "expected headline or category");
 }
 
-#define IN(kind) (1u << SECTION_##kind)
-#define COMPUTED (IN(ITEM) | IN(SERIES))
+static void *field_of(const struct model_reader *reader) {
+  return (char *)reader->declaration + reader->field;
+}
+
+static void read_yes(struct model_reader *reader, const struct ini_key *key) {
+  *(bool *)field_of(reader) = is_yes(reader, key);
+}
+
+static void read_declared(struct model_reader *reader, const struct ini_key *key) {
+  *(int *)field_of(reader) = declared(reader, key);
+}
+
+static void read_text(struct model_reader *reader, const struct ini_key *key) {
+  *(const char **)field_of(reader) = key->value;
+}
+
+#define AT(field) offsetof(struct declaration, field)
+#define IN(kind)  (1u << SECTION_##kind)
+#define COMPUTED  (IN(ITEM) | IN(SERIES))
 
 // Read in this order, whatever the order in the file: the unit comes before the quantities in it.
 static const struct attribute {
   const char *name;
   unsigned sections;
   void (*read)(struct model_reader *, const struct ini_key *);
+  size_t field; // of the declaration, for those that are a field alone
 } attributes[] = {
-    {"label", IN(INPUT) | COMPUTED | IN(CHECK) | IN(GROUP), read_label},
-    {"unit", IN(INPUT) | COMPUTED | IN(CHECK), read_unit},
-    {"group", IN(INPUT) | COMPUTED, read_group},
-    {"formula", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
-    {"needs", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
-    {"or_formula", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
-    {"or_needs", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
-    {"or_formula_2", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
-    {"or_needs_2", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
-    {"or_formula_3", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
-    {"or_needs_3", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
-    {"or_formula_4", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
-    {"or_needs_4", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
-    {"or_formula_5", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
-    {"or_needs_5", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
-    {"or_formula_6", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
-    {"or_needs_6", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
-    {"or_formula_7", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
-    {"or_needs_7", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
-    {"times", COMPUTED, read_times},
-    {"choices", IN(INPUT), read_choices},
-    {"default", IN(INPUT), read_default},
-    {"min", IN(INPUT), read_min},
-    {"above", IN(INPUT), read_above},
-    {"max", IN(INPUT), read_max},
-    {"required", IN(INPUT), read_required},
-    {"integer", IN(INPUT), read_integer},
-    {"property", IN(INPUT), read_property},
-    {"in_rent", IN(INPUT), read_in_rent},
-    {"rent_default", IN(INPUT), read_rent_default},
-    {"scope", IN(INPUT), read_scope},
-    {"conflicts", IN(INPUT), read_conflicts},
-    {"instead_of", IN(INPUT), read_instead_of},
-    {"unless", IN(INPUT), read_unless},
-    {"needed_with", IN(INPUT), read_needed_with},
-    {"only_with", IN(INPUT), read_only_with},
-    {"idle_without", IN(INPUT), read_idle_without},
-    {"when_varies", IN(INPUT), read_when_varies},
-    {"or_with", IN(INPUT), read_or_with},
-    {"typed", IN(INPUT), read_typed},
-    {"varies", IN(ITEM), read_varies},
-    {"absent_with", IN(INPUT) | COMPUTED, read_absent_with},
-    {"given_as", IN(INPUT), read_given_as},
-    {"family", IN(INPUT), read_family},
-    {"notice", IN(INPUT), read_notice},
-    {"schedule", IN(INPUT), read_schedule},
-    {"ages", IN(INPUT), read_ages},
-    {"tiers", IN(INPUT), read_tiers},
-    {"rate_of", IN(INPUT), read_rate_of},
-    {"none_below", IN(ITEM), read_none_below},
-    {"none", IN(ITEM), read_none},
-    {"role", COMPUTED, read_role},
-    {"view", IN(GROUP), NULL},
+    {"label", IN(INPUT) | COMPUTED | IN(CHECK) | IN(GROUP), read_label, 0},
+    {"unit", IN(INPUT) | COMPUTED | IN(CHECK), read_unit, 0},
+    {"group", IN(INPUT) | COMPUTED, read_group, 0},
+    {"times", COMPUTED, read_times, 0},
+    {"choices", IN(INPUT), read_choices, 0},
+    {"default", IN(INPUT), read_default, 0},
+    {"min", IN(INPUT), read_min, 0},
+    {"above", IN(INPUT), read_above, 0},
+    {"max", IN(INPUT), read_max, 0},
+    {"required", IN(INPUT), read_yes, AT(required)},
+    {"integer", IN(INPUT), read_yes, AT(integer)},
+    {"property", IN(INPUT), read_yes, AT(property)},
+    {"in_rent", IN(INPUT), read_yes, AT(in_rent)},
+    {"rent_default", IN(INPUT), read_rent_default, 0},
+    {"scope", IN(INPUT), read_scope, 0},
+    {"conflicts", IN(INPUT), read_declared, AT(conflicts)},
+    {"instead_of", IN(INPUT), read_instead_of, 0},
+    {"unless", IN(INPUT), read_declared, AT(unless)},
+    {"needed_with", IN(INPUT), read_declared, AT(needed_with)},
+    {"only_with", IN(INPUT), read_declared, AT(only_with)},
+    {"idle_without", IN(INPUT), read_declared, AT(idle_without)},
+    {"when_varies", IN(INPUT), read_declared, AT(when_varies)},
+    {"or_with", IN(INPUT), read_declared, AT(or_with)},
+    {"typed", IN(INPUT), read_yes, AT(typed)},
+    {"varies", IN(ITEM), read_yes, AT(varies)},
+    {"absent_with", IN(INPUT) | COMPUTED, read_declared, AT(absent_with)},
+    {"given_as", IN(INPUT), read_text, AT(given_as)},
+    {"family", IN(INPUT), read_text, AT(family)},
+    {"notice", IN(INPUT), read_text, AT(notice)},
+    {"schedule", IN(INPUT), read_text, AT(schedule)},
+    {"ages", IN(INPUT), read_ages, 0},
+    {"tiers", IN(INPUT), read_text, AT(tiers)},
+    {"rate_of", IN(INPUT), read_rate_of, 0},
+    {"none_below", IN(ITEM), read_declared, AT(none_below)},
+    {"none", IN(ITEM), read_text, AT(none)},
+    {"role", COMPUTED, read_role, 0},
+    {"view", IN(GROUP), NULL, 0},
 };
 
 enum { ATTRIBUTES = sizeof attributes / sizeof attributes[0] };
 
+static bool is_alternative(const char *name) {
+  for (int i = 0; i < ALTERNATIVE_KEYS; i++)
+    if (!strcmp(name, alternative_keys[i].formula) || !strcmp(name, alternative_keys[i].needs))
+      return true;
+  return false;
+}
+
 static void refuse_unknown_keys(const struct ini_section *section, unsigned kind,
                                 struct diagnostics *diagnostics) {
   for (size_t k = 0; k < section->key_count; k++) {
-    bool known = false;
+    bool known = kind != IN(GROUP) && is_alternative(section->keys[k].name);
     for (size_t a = 0; a < ATTRIBUTES; a++)
       known |=
           (attributes[a].sections & kind) && !strcmp(attributes[a].name, section->keys[k].name);
@@ -389,8 +337,10 @@ static void refuse_unknown_keys(const struct ini_section *section, unsigned kind
 }
 
 static void read_attributes(struct model_reader *reader, unsigned kind) {
+  read_alternatives(reader);
   for (size_t a = 0; a < ATTRIBUTES; a++) {
     const struct ini_key *key = ini_find(reader->section, attributes[a].name);
+    reader->field = attributes[a].field;
     if (key && (attributes[a].sections & kind))
       attributes[a].read(reader, key);
   }
@@ -432,7 +382,7 @@ static void read_declaration(struct model *model, const struct ini_section *sect
   const int number = model->count;
   struct model_reader reader = {
       model, model_declare(model, section->argument, section->place, diagnostics), section,
-      diagnostics};
+      diagnostics, 0};
   if (!reader.declaration)
     return;
   reader.declaration->kind = declared;
@@ -440,7 +390,8 @@ static void read_declaration(struct model *model, const struct ini_section *sect
     int group = model_group(model, "check");
     reader.declaration->role = ROLE_CHECK;
     reader.declaration->group = group < 0 ? 0 : group;
-  }
+  } else if (number)
+    reader.declaration->group = model->declarations[number - 1].group;
   read_attributes(&reader, 1u << kind);
   if (may_be_in_usd)
     model_declare_in_usd(model, number, diagnostics);

@@ -3,7 +3,7 @@
 // Sections of the model's text, in reading order:
 //
 //   [group NAME]    label; view = yes (a view of finance, which faces show separately)
-//   [input NAME]    label, unit, group, and any of
+//   [input NAME]    label, unit, group (the one before's unless stated), and any of
 //     default         a quantity, or a choice's name; else
 //     required = yes  or
 //     formula         with needs: how it is computed if it is not given
@@ -42,7 +42,7 @@
 //     tiers           VALUE NUMBER HOW: may be "8 % from 100 gpu, 14 % from 500 gpu", which gives
 //                     the inputs VALUE_1, NUMBER_1, VALUE_2, ... up to _4; HOW needs them
 //   [item NAME]     a scalar:   label, unit, group, formula; needs, or_formula, or_needs,
-//                   or_formula_2, or_needs_2, up to or_formula_6, or_needs_6;
+//                   or_formula_2, or_needs_2, up to or_formula_7, or_needs_7;
 //                     role = headline | category; varies = yes: per period if a formula is
 //     absent_with     NAME: as for an input
 //     times           NAME: in options that have it, each formula is multiplied by that item
@@ -51,8 +51,8 @@
 //   [series NAME]   per period: the same
 //   [check NAME]    label, unit, formula; needs, or_formula, ...: a difference that must be zero
 //
-// `needs = A B` makes a formula apply only in options that give A and B. Of formula, or_formula,
-// and or_formula_2 to or_formula_6, the first that an option can use counts.
+// `needs = A B | C` makes a formula apply only in options that give A and B, or C. Of formula,
+// or_formula, and or_formula_2 to or_formula_7, the first that an option can use counts.
 //
 // USD in a model's text stands for the report's currency. If that is another one, the model also
 // has the input exchange_rate, the item cost_per_mtok_usd and, for every input NAME of money, the

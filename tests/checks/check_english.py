@@ -151,7 +151,7 @@ def paragraphs(text):
             yield start, ' '.join(lines)
             lines = []
         if line.startswith('|'):
-            yield from ((number, cell) for cell in line.split('|') if not re.fullmatch(r'[\s:-]*', cell))
+            yield from ((number, cell) for cell in re.split(r'\||<br>', line) if not re.fullmatch(r'[\s:-]*', cell))
         elif line.strip():
             start = start if lines else number
             lines.append(re.sub(r'^([-*] |\d+\. |#+ )', '', line.strip()))

@@ -29,22 +29,23 @@ INPUTS = '''
 ## Inputs
 
 An input that is neither required nor has a default is optional: without it, what depends on it is left out, never taken as zero.
-Where the default is a formula, it holds until the input is stated.
+Where the default is a formula, it holds until the input is stated; of several, the first whose named inputs the option gives.
 '''
 COMPUTED = '''
 ## Computed lines
 
-One number for each option unless the line is *per period*, which has a value for each period of the timeline. Where two formulas
-are given, the second holds for an option that lacks what the first one needs.
+One number for each option unless the line is *per period*, which has a value for each period of the timeline. Where several
+formulas are given, the first holds whose named inputs the option gives.
 '''
 
 
 def sections(text):
-    """(kind, name, keys) of each section in its order."""
+    """(kind, name, keys) of each section in its order; without a group of its own, one has the group before it."""
     found = []
     for line in text.splitlines():
         if head := re.fullmatch(r'\[(\w+) (\S+)\]', line):
-            found.append((head[1], head[2], {}))
+            inherited = {'group': found[-1][2].get('group')} if found and head[1] in KINDS[:3] else {}
+            found.append((head[1], head[2], inherited))
         elif match := re.match(r'(\w+) *= *(.*)', line):
             found[-1][2][match[1]] = match[2]
     return found
@@ -69,7 +70,7 @@ def default(keys):
     if keys.get('required') and 'formula' not in keys:
         return '*required*' + (f'; {keys["rent_default"]} if rented' if 'rent_default' in keys else '')
     if 'formula' in keys:
-        return f'`{keys["formula"]}`'
+        return formulas(keys)
     return keys.get('default', '')
 
 
@@ -82,8 +83,21 @@ def only(keys):
     return '; '.join(part for part in parts if part)
 
 
+def needed(text):
+    """The inputs that a formula needs, of 'A B | C': A and B, or C."""
+    lists = [', '.join(f'`{name}`' for name in part.split()) for part in text.split('|')]
+    choice = ', or ' if any(', ' in names for names in lists) else ' or '
+    return choice.join(re.sub(r', (?=[^,]*$)', ' and ', names) for names in lists)
+
+
 def formulas(keys):
-    return '<br>'.join(f'`{keys[key]}`' for key in ('formula', 'or_formula') if key in keys)
+    """Each formula, in the order in which they are tried, with what an option must give for it."""
+    lines = []
+    for key in keys:
+        if re.fullmatch(r'(or_)?formula(_\d)?', key):
+            needs = keys.get(key.replace('formula', 'needs'))
+            lines.append(f'`{keys[key]}`' + (f' with {needed(needs)}' if needs else ''))
+    return '<br>'.join(lines)
 
 
 def row(*cells):

@@ -216,13 +216,14 @@ static void test_absence(void **state) {
   fixture_end(&fixture);
 }
 
-// Of several alternatives, the first one whose conditions are met counts.
+// Of several alternatives, the first one whose conditions are met counts; `a b | b` are two.
 static void test_alternatives(void **state) {
   (void)state;
   static const struct {
     const char *given[2];
-    int used;
-  } cases[] = {{{"a", "b"}, 0}, {{"a"}, 1}, {{"b"}, 2}, {{"price"}, 3}};
+    int used, used_of_lists;
+  } cases[] = {
+      {{"a", "b"}, 0, 0}, {{"a"}, 1, GRAPH_ABSENT}, {{"b"}, 2, 1}, {{"price"}, 3, GRAPH_ABSENT}};
   struct fixture fixture;
   fixture_start(&fixture);
   const struct model *model =
@@ -230,8 +231,10 @@ static void test_alternatives(void **state) {
                          "[input b]\nlabel = B\nunit = USD\ngroup = g\n"
                          "[item x]\nlabel = X\nunit = USD\ngroup = g\nor_formula_3 = price\n"
                          "or_formula_2 = b\nor_needs_2 = b\nformula = a + b\nneeds = a b\n"
-                         "or_formula = a\nor_needs = a\n");
+                         "or_formula = a\nor_needs = a\n"
+                         "[item y]\nlabel = Y\nunit = USD\nformula = 2 USD\nneeds = a b | b\n");
   assert_non_null(model);
+  assert_int_equal(model->declarations[model_find(model, "y")].group, model_group(model, "g"));
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     enum given given[16] = {GIVEN_NOT};
     given[model_find(model, "price")] = GIVEN_VALUE;
@@ -240,6 +243,7 @@ static void test_alternatives(void **state) {
     const struct graph *graph = graph_try(model, "o", given, NULL, &fixture.arena);
     assert_non_null(graph);
     assert_int_equal(graph->state[model_find(model, "x")], cases[i].used);
+    assert_int_equal(graph->state[model_find(model, "y")], cases[i].used_of_lists);
   }
   fixture_end(&fixture);
 }
