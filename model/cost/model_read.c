@@ -7,7 +7,6 @@
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
