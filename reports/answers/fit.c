@@ -27,7 +27,13 @@ static const struct place nowhere = {0};
 
 // ---- the catalogue
 
-enum { CONDITION_MODEL, CONDITION_ACCELERATOR, CONDITION_PRECISION, CONDITION_COLUMNS = 5 };
+enum {
+  CONDITION_MODEL,
+  CONDITION_ACCELERATOR,
+  CONDITION_PRECISION,
+  CONDITION_FITS = 4,
+  CONDITION_COLUMNS
+};
 
 static const char *const condition_columns[CONDITION_COLUMNS] = {"model", "accelerator",
                                                                  "precision", "vendor", "fits"};
@@ -67,6 +73,11 @@ static void note_memory(struct listing *listing, const struct fit_device *device
     texts_add(&listing->lower_bounds, listing->arena, "%s", device->id);
 }
 
+// A number of parameters alone says nothing of layers and KV heads, so nothing of requests.
+static bool weights_only(const struct fit_question *question) {
+  return question->parameters > 0;
+}
+
 static void list_fit(struct listing *listing, const struct memory_model *model,
                      const char *precision, const struct fit_device *device) {
   const struct fit fit = fit_find(model, precision, device, &listing->question->terms);
@@ -78,6 +89,11 @@ static void list_fit(struct listing *listing, const struct memory_model *model,
       return;
   note_memory(listing, device);
   listing->fitting += fit.accelerators > 0;
+  if (weights_only(listing->question)) {
+    ANSWER_ROW(listing->fits, cell_words(model->id), cell_words(device->id), cell_words(precision),
+               count_or_nothing(fit.accelerators), cell_value(fit.weights), cell_value(fit.left));
+    return;
+  }
   ANSWER_ROW(listing->fits, cell_words(model->id), cell_words(device->id), cell_words(precision),
              count_or_nothing(fit.accelerators), cell_value(fit.weights), cell_value(fit.left),
              count_or_nothing(fit.concurrency), count_or_nothing(fit.most),
@@ -113,7 +129,7 @@ static int settle_name(struct listing *listing, struct where *condition, struct 
 static int settle_condition(struct listing *listing, struct where *condition,
                             struct diagnostics *diagnostics) {
   struct catalog *catalog = listing->question->catalog;
-  const bool any_model = listing->question->parameters > 0;
+  const bool any_model = weights_only(listing->question);
   long row;
   if (condition->contains)
     return 0;
@@ -166,6 +182,60 @@ static const char how_counted[] =
     "one "
     "rotary key per layer.";
 
+static struct answer_table *weights_table(struct answer *answer, const struct fit_terms *terms,
+                                          struct arena *arena) {
+  struct answer_table *table = ANSWER_TABLE(answer, "fits", NULL, {"model", "Model", NULL},
+                                            {"accelerator", "Accelerator", NULL},
+                                            {"precision", "In", NULL}, {"accelerators", "On", "-"},
+                                            {"weights", "Weights", "GB"}, {"left", "Left", "GB"});
+  table->note =
+      arena_printf(arena,
+                   "Counted within %.4g %% of the memory: weights alone. Left: all memory "
+                   "of those accelerators except these.",
+                   100 * terms->memory_share);
+  return table;
+}
+
+static struct answer_table *requests_table(struct answer *answer, const struct fit_terms *terms,
+                                           struct arena *arena) {
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "fits", NULL, {"model", "Model", NULL}, {"accelerator", "Accelerator", NULL},
+      {"precision", "In", NULL}, {"accelerators", "On", "-"}, {"weights", "Weights", "GB"},
+      {"left", "Left", "GB"}, {"concurrency", "Users", "-"}, {"accelerators_most", "On", "-"},
+      {"concurrency_most", "Users", "-"}, {"replica_most", "Each", "-"});
+  table->note = assumptions(terms, arena);
+  return table;
+}
+
+static void list_models(struct listing *listing) {
+  const double parameters = listing->question->parameters;
+  const size_t models = weights_only(listing->question) ? 1 : listing->models->rows;
+  for (size_t row = 0; row < models; row++) {
+    const struct memory_model model = weights_only(listing->question)
+                                          ? memory_model_of_size(parameters, listing->arena)
+                                          : memory_model_of(listing->models, row);
+    list_model(listing, &model);
+  }
+}
+
+static const char *catalogue_title(const struct fit_question *question, struct arena *arena) {
+  if (weights_only(question))
+    return "What holds the weights: requests are not counted";
+  return arena_printf(arena, "What fits where: requests of %s tokens, KV cache in %s",
+                      number_fixed(question->terms.context, 0, arena), question->terms.kv);
+}
+
+static const char *catalogue_sentence(const struct listing *listing) {
+  return arena_printf(listing->arena,
+                      weights_only(listing->question)
+                          ? "%zu of %zu combinations hold the weights, on the fewest accelerators "
+                            "that do. The number of parameters says nothing of the KV cache, so "
+                            "whether a request fits beside them is unknown."
+                          : "%zu of %zu combinations fit: first on the fewest accelerators that "
+                            "hold a request, then on the number that holds the most.",
+                      listing->fitting, listing->fits->row_count);
+}
+
 int answer_fit_catalogue(const struct fit_question *question, struct answers *answers,
                          struct arena *arena, struct diagnostics *diagnostics) {
   struct listing listing = {
@@ -180,29 +250,17 @@ int answer_fit_catalogue(const struct fit_question *question, struct answers *an
       settle_conditions(&listing, diagnostics))
     return -1;
   struct answer answer =
-      answer_new("fit", "catalogue",
-                 arena_printf(arena, "What fits where: requests of %s tokens, KV cache in %s",
-                              number_fixed(question->terms.context, 0, arena), question->terms.kv),
-                 NULL, arena);
+      answer_new("fit", "catalogue", catalogue_title(question, arena), NULL, arena);
   answer.warnings = listing.readings;
-  listing.fits = ANSWER_TABLE(
-      &answer, "fits", NULL, {"model", "Model", NULL}, {"accelerator", "Accelerator", NULL},
-      {"precision", "In", NULL}, {"accelerators", "On", "-"}, {"weights", "Weights", "GB"},
-      {"left", "Left", "GB"}, {"concurrency", "Users", "-"}, {"accelerators_most", "On", "-"},
-      {"concurrency_most", "Users", "-"}, {"replica_most", "Each", "-"});
-  listing.fits->note = assumptions(&question->terms, arena);
-  const size_t models = question->parameters > 0 ? 1 : listing.models->rows;
-  for (size_t row = 0; row < models; row++) {
-    const struct memory_model model = question->parameters > 0
-                                          ? memory_model_of_size(question->parameters, arena)
-                                          : memory_model_of(listing.models, row);
-    list_model(&listing, &model);
+  listing.fits =
+      (weights_only(question) ? weights_table : requests_table)(&answer, &question->terms, arena);
+  list_models(&listing);
+  if (!listing.fits->row_count && !condition_on(&listing, CONDITION_FITS)) {
+    diagnostics_error(diagnostics, nowhere, "no combination matches all of --where");
+    return -1;
   }
   warn_of_lower_bounds(&listing, &answer);
-  answer.sentence = arena_printf(arena,
-                                 "%zu of %zu combinations fit: first on the fewest accelerators "
-                                 "that hold a request, then on the number that holds the most.",
-                                 listing.fitting, listing.fits->row_count);
+  answer.sentence = catalogue_sentence(&listing);
   answer.no = !listing.fitting;
   answer_reason(&answer, "%s", how_counted);
   answers_add(answers, answer);

@@ -61,6 +61,17 @@ static int read_parameters(struct run *run, double *out) {
   return -1;
 }
 
+static int refuse_with_parameters(struct run *run) {
+  const struct options *options = &run->options;
+  if (!options->parameters || (!options->context && !options->kv))
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0},
+                    "%s has no effect with --parameters, which counts weights alone: a request's "
+                    "memory follows from layers and KV heads",
+                    options->context ? "--context" : "--kv");
+  return -1;
+}
+
 static int read_question(struct run *run, struct fit_question *question) {
   const struct options *options = &run->options;
   double accelerators = 0;
@@ -68,7 +79,8 @@ static int read_question(struct run *run, struct fit_question *question) {
                                        .kv = options->kv ? options->kv : "bf16",
                                        .memory_share = MEMORY_SHARE,
                                        .chunk = MEMORY_CHUNK};
-  if (read_whole(run, "--context", options->context, &question->terms.context) ||
+  if (refuse_with_parameters(run) ||
+      read_whole(run, "--context", options->context, &question->terms.context) ||
       read_whole(run, "--accelerators", options->accelerators, &accelerators) ||
       read_parameters(run, &question->parameters))
     return -1;

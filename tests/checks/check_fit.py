@@ -211,6 +211,7 @@ def check_published():
           [(140, 169.221, 1)], found)
     shown = run('fit', '--parameters', '70e9', '--where', 'accelerator=mi355x-288')
     check('on the terminal', '140' in shown.stdout and '169.22' in shown.stdout, shown.stdout)
+    check('weights alone hold no request', 'hold the weights' in shown.stdout and 'Users' not in shown.stdout, shown.stdout)
 
 
 def check_of_a_size(folder):
@@ -489,6 +490,8 @@ def check_bad_input(folder):
     refuse('a whole number', 'fit', '--context', 'many')
     refuse('--context must be within', 'fit', '--context', '0')
     refuse('--parameters takes a number', 'fit', '--parameters', '-1')
+    refuse('--kv has no effect with --parameters', 'fit', '--parameters', '70e9', '--kv', 'fp8')
+    refuse('no combination matches all of --where', 'fit', '--parameters', '70e9', '--where', 'model=llama-2-70b')
     refuse('after --kv', 'fit', '--kv', 'fp9')
     refuse('needs a scenario', 'fit', '--set', 'a=1')
     refuse('a scenario states them in [fit]', 'fit', RATE, '--context', '100')
