@@ -57,6 +57,13 @@ static int read_common(const struct reader *reader, const char *name, double *ou
 static int read_periods(const struct reader *reader) {
   struct plan_terms *terms = reader->terms;
   double horizon;
+  if (terms->from_date_h < 0) {
+    diagnostics_error(reader->diagnostics, terms->place,
+                      "the first period begins on %s, before the scenario's date, %s: nothing can "
+                      "be ordered for it any more; set a later 'start' under [scenario]",
+                      reader->scenario->start, reader->scenario->date);
+    return -1;
+  }
   if (read_common(reader, "horizon", &horizon) || read_common(reader, "wacc", &terms->wacc))
     return -1;
   const double periods = horizon / terms->period_h;

@@ -42,7 +42,7 @@ enum {
 };
 
 // NULL after errors: unknown keys; options with different horizons or wacc; a horizon that is not a
-// whole number of periods, or has too many; amounts at or below zero.
+// whole number of periods, or has too many; a start before the date; amounts at or below zero.
 const struct plan_terms *plan_terms_read(const struct scenario *scenario, struct arena *arena,
                                          struct diagnostics *diagnostics);
 

@@ -22,12 +22,16 @@ static int print_grid(struct run *run, const struct scenario *scenario) {
 }
 
 static int read_swing(const struct run *run, double *share) {
+  const struct options *options = &run->options;
+  const struct stray strays[] = {{"--swing", options->swing && options->grid}};
   *share = 0.2;
-  if (run->options.swing && run_read_share(run, "--swing", run->options.swing, share))
+  if (run_refuse_strays(run, strays, 1, "a tornado: leave out --grid") ||
+      (options->swing && run_read_share(run, "--swing", options->swing, share)))
     return -1;
-  if (*share > 0)
+  if (*share > 0 && *share < 1)
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0}, "--swing must be above 0 %%");
+  diagnostics_error(run->diagnostics, (struct place){0},
+                    "--swing must be above 0 %% and below 100 %%");
   return -1;
 }
 

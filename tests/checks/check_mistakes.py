@@ -61,6 +61,8 @@ MISTAKES = [
     (f'sensitivity {BASE} --swing 15', "--swing:1:1: error: '15' has no unit"),
     (f"sensitivity {BASE} --swing '200 %'", 'within 100 %'),
     (f"sensitivity {BASE} --swing '0 %'", '--swing must be above 0 %'),
+    (f"sensitivity {BASE} --swing '100 %'", 'and below 100 %'),
+    (f"sensitivity {BASE} --grid pue=1:2:0.5 --swing '10 %'", '--swing needs a tornado: leave out --grid'),
     (f'sensitivity {BASE} --option h20', "did you mean 'h200'"),
     (f'sensitivity {BASE} --grid pue=1:2', 'three numbers are needed'),
     (f'sensitivity {BASE} --grid mi325x.discount=0%:20%:5%', 'the unit belongs behind the third number'),

@@ -352,6 +352,9 @@ def check_bad_input(folder):
     for section, expected in BAD:
         done = run('plan', written(folder, head(y='life = 1 yr') + workloads() + section))
         check(expected, done.returncode == BAD_INPUT and expected in done.stderr, done.stderr)
+    past = run('plan', written(folder, head(start='2020-01') + workloads() + '[plan]\n'))
+    check('a start in the past', past.returncode == BAD_INPUT
+          and "begins on 2020-01-01, before the scenario's date" in past.stderr, past.stderr)
     for y, expected in (('life = 3 month', 'shorter than a period'),
                         ('resale = 40, 60 %', 'rise'),
                         ('resale = 60, 40 %\nresidual_value = 10 %', "both 'resale' and 'residual_value'"),
