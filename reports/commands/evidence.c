@@ -50,6 +50,7 @@ static int gather_ini(struct gathering *gathering, int argument) {
     return -1;
   if (!is_scenario(source))
     return 0;
+  run->options.mixed = true; // packing ranks nothing
   const struct scenario *scenario = run_read_scenario(run, argument);
   gathering->scenarios = arena_room(run->arena, gathering->scenarios, gathering->scenario_count,
                                     sizeof(const struct scenario *));

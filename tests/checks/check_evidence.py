@@ -87,6 +87,15 @@ def test_inherited(folder):
     expect({'files/child.ini', 'files/base/parent.ini'} <= set(members(path)), sorted(members(path)))
 
 
+def test_unlike(folder):
+    """What is compared only with --mixed is packed without: packing ranks nothing."""
+    child, path = Path(folder) / 'unlike.ini', Path(folder) / 'unlike.tar'
+    child.write_text((ROOT / SCENARIO).read_text().replace('evidence = tp0090', 'scenario = offline'))
+    expect_exit(run('compare', child, '-q'), BAD_INPUT)
+    expect_exit(run('evidence', 'pack', '-o', path, child, '-q'), DONE)
+    expect('files/unlike.ini' in members(path), sorted(members(path)))
+
+
 def test_offered(folder):
     """An offer, the scenario that quotes it and records of servers: together they give the same result elsewhere."""
     offer, scenario, served = (ROOT / 'examples' / 'acceptance' / name for name in ('serving.ini', 'quoted.ini', 'served'))
