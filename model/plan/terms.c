@@ -154,12 +154,10 @@ static void read_site_power(const struct reader *reader, const struct ini_key *k
 }
 
 static void read_section(const struct reader *reader, const struct ini_section *section) {
-  static const char *const known[] = {"yearly_budget", "site_power", "time", "draws", "seed"};
   const struct ini_key *budget = ini_find(section, "yearly_budget");
   const struct ini_key *power = ini_find(section, "site_power");
   const struct ini_key *time = ini_find(section, "time");
   const struct ini_key *draws = ini_find(section, "draws");
-  question_check_keys(section, known, sizeof known / sizeof known[0], reader->diagnostics);
   if (budget)
     read_budgets(reader, budget);
   if (power)

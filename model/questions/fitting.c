@@ -100,13 +100,9 @@ static void read_kv(const struct ini_section *section, struct fit_terms *terms,
 
 static int read_terms(const struct ini_section *section, struct fit_terms *terms,
                       struct diagnostics *diagnostics) {
-  static const char *const keys[] = {
-      "context", "kv", "accelerators", "memory_share", "prefill_chunk", "nodes_per_replica"};
   const size_t errors = diagnostics->errors;
   double accelerators = 0, nodes = SPAN_ANY;
   *terms = (struct fit_terms){.kv = "", .memory_share = MEMORY_SHARE, .chunk = MEMORY_CHUNK};
-  if (section)
-    question_check_keys(section, keys, sizeof keys / sizeof keys[0], diagnostics);
   question_count(section, "context", &terms->context, diagnostics);
   question_count(section, "accelerators", &accelerators, diagnostics);
   question_count(section, "nodes_per_replica", &nodes, diagnostics);

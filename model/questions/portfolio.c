@@ -65,15 +65,6 @@ static const char *suggestion(const struct portfolio_reader *reader, const char 
   return did_you_mean(nearest_name(name, names, count), reader->arena);
 }
 
-static void report_unknown(const struct portfolio_reader *reader, const struct ini_section *section,
-                           const struct ini_key *key, const char *const *names, size_t count) {
-  const size_t length = strcspn(key->name, ".");
-  diagnostics_error(
-      reader->diagnostics, key->place, "unknown key '%s' in [%s%s%s]%s", key->name, section->kind,
-      *section->argument ? " " : "", section->argument,
-      suggestion(reader, arena_copy_n(reader->arena, key->name, length), names, count));
-}
-
 static int find_word(const char *word, const char *const *words, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (!strcasecmp(word, words[i]))
@@ -220,16 +211,11 @@ static double read_growth(const struct portfolio_reader *reader, const struct in
 
 // A key of the form KEY.OPTION.
 static void read_option_key(const struct portfolio_reader *reader, struct demand *demand,
-                            const struct ini_section *section, const struct ini_key *key,
-                            const char *const *known, size_t known_count) {
+                            const struct ini_key *key) {
   const char *point = strchr(key->name, '.');
   const char *name = arena_copy_n(reader->arena, key->name, (size_t)(point - key->name));
   const int which = find_word(name, demand_option_key_names, DEMAND_OPTION_KEYS);
   const bool when = !strcmp(name, "ready_from");
-  if (which < 0 && !when && strcmp(name, "ready") != 0) {
-    report_unknown(reader, section, key, known, known_count);
-    return;
-  }
   const int option = find_option(reader, point + 1, key->place);
   if (option < 0)
     return;
@@ -241,9 +227,15 @@ static void read_option_key(const struct portfolio_reader *reader, struct demand
     demand->option_keys[option][which] = key;
 }
 
+static void read_kv(const struct portfolio_reader *reader, struct demand *demand,
+                    const struct ini_key *key) {
+  demand->kv = key->value;
+  if (memory_bits(key->value) == 0)
+    diagnostics_error(reader->diagnostics, key->value_place, "unknown precision '%s'", key->value);
+}
+
 static void read_plain_key(const struct portfolio_reader *reader, struct demand *demand,
-                           const struct ini_section *section, const struct ini_key *key,
-                           const char *const *known, size_t known_count) {
+                           const struct ini_section *section, const struct ini_key *key) {
   const int which = find_word(key->name, demand_key_names, DEMAND_KEYS);
   const int input = find_word(key->name, demand_input_names, DEMAND_INPUTS);
   if (which >= 0)
@@ -260,13 +252,8 @@ static void read_plain_key(const struct portfolio_reader *reader, struct demand 
     question_count(section, key->name, &demand->nodes, reader->diagnostics);
   else if (!strcmp(key->name, "split"))
     demand->whole = !read_yes(reader, key);
-  else if (!strcmp(key->name, "kv")) {
-    demand->kv = key->value;
-    if (memory_bits(key->value) == 0)
-      diagnostics_error(reader->diagnostics, key->value_place, "unknown precision '%s'",
-                        key->value);
-  } else
-    report_unknown(reader, section, key, known, known_count);
+  else if (!strcmp(key->name, "kv"))
+    read_kv(reader, demand, key);
 }
 
 // A throughput is either stated, or looked up in one place.
@@ -285,14 +272,6 @@ static void check_evidence(const struct portfolio_reader *reader, const struct d
 }
 
 static void read_demand(const struct portfolio_reader *reader, const struct ini_section *section) {
-  static const char *const known[] = {"tokens",       "context",       "split",
-                                      "kv",           "model",         "precision",
-                                      "scenario",     "batch",         "ready",
-                                      "throughput",   "evidence",      "record",
-                                      "load_power",   "interactivity", "nodes_per_replica",
-                                      "growth",       "ready_from",    "input_tokens",
-                                      "output_tokens"};
-  const size_t known_count = sizeof known / sizeof known[0];
   const size_t options = reader->scenario->option_count;
   struct demand *demand = &reader->portfolio->demands[reader->portfolio->demand_count++];
   *demand = (struct demand){.name = section->argument, .place = section->place, .kv = ""};
@@ -306,9 +285,9 @@ static void read_demand(const struct portfolio_reader *reader, const struct ini_
   for (size_t k = 0; k < section->key_count; k++) {
     const struct ini_key *key = &section->keys[k];
     if (strchr(key->name, '.'))
-      read_option_key(reader, demand, section, key, known, known_count);
+      read_option_key(reader, demand, key);
     else
-      read_plain_key(reader, demand, section, key, known, known_count);
+      read_plain_key(reader, demand, section, key);
   }
   check_evidence(reader, demand);
   if (!ini_find(section, "tokens"))
@@ -390,7 +369,6 @@ static void read_term(struct portfolio_reader *reader, int option, const struct 
 }
 
 static void read_supply(struct portfolio_reader *reader, const struct ini_section *section) {
-  static const char *const known[] = {"stock", "vendor", "lead_time", "available", "delay", "term"};
   const int option = find_option(reader, section->argument, section->place);
   double delay = 0;
   for (size_t k = 0; k < section->key_count && option >= 0; k++) {
@@ -407,8 +385,6 @@ static void read_supply(struct portfolio_reader *reader, const struct ini_sectio
       read_term(reader, option, key);
     else if (!strcmp(key->name, "vendor"))
       reader->portfolio->vendor[option] = vendor_of(reader, key->value);
-    else
-      report_unknown(reader, section, key, known, sizeof known / sizeof known[0]);
   }
   if (option >= 0)
     reader->portfolio->available[option] += delay;
@@ -439,25 +415,25 @@ static void read_capex_budget(const struct portfolio_reader *reader, const struc
   reader->portfolio->capex_place = key->value_place;
 }
 
-static void read_portfolio_key(struct portfolio_reader *reader, const struct ini_section *section,
-                               const struct ini_key *key) {
-  static const char *const known[] = {"minimum_share", "share_of", "budget", "capex_budget"};
-  static const char nothing[] = "a budget must be above zero";
-  struct portfolio *portfolio = reader->portfolio;
+static void read_share_of(struct portfolio_reader *reader, const struct ini_key *key) {
   const int share_of = find_word(key->value, share_names, SHARE_KINDS);
-  if (!strncmp(key->name, "minimum_share.", strlen("minimum_share.")))
-    read_minimum_share(reader, key);
-  else if (!strcmp(key->name, "budget"))
-    portfolio->budget = read_money(reader, key, nothing);
-  else if (!strcmp(key->name, "capex_budget"))
-    read_capex_budget(reader, key, nothing);
-  else if (strcmp(key->name, "share_of") != 0)
-    report_unknown(reader, section, key, known, sizeof known / sizeof known[0]);
-  else if (share_of < 0)
+  if (share_of < 0)
     diagnostics_error(reader->diagnostics, key->value_place,
                       "expected tokens, accelerators or cost, not '%s'", key->value);
   else
-    portfolio->share_of = (enum allocation_share)share_of;
+    reader->portfolio->share_of = (enum allocation_share)share_of;
+}
+
+static void read_portfolio_key(struct portfolio_reader *reader, const struct ini_key *key) {
+  static const char nothing[] = "a budget must be above zero";
+  if (!strncmp(key->name, "minimum_share.", strlen("minimum_share.")))
+    read_minimum_share(reader, key);
+  else if (!strcmp(key->name, "budget"))
+    reader->portfolio->budget = read_money(reader, key, nothing);
+  else if (!strcmp(key->name, "capex_budget"))
+    read_capex_budget(reader, key, nothing);
+  else if (!strcmp(key->name, "share_of"))
+    read_share_of(reader, key);
 }
 
 static void check_shares(const struct portfolio_reader *reader, const struct ini_section *section) {
@@ -505,7 +481,7 @@ static void read_kind(struct portfolio_reader *reader, const char *kind) {
       read_supply(reader, section);
     else {
       for (size_t k = 0; k < section->key_count; k++)
-        read_portfolio_key(reader, section, &section->keys[k]);
+        read_portfolio_key(reader, &section->keys[k]);
       check_shares(reader, section);
     }
   }

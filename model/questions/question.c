@@ -26,35 +26,6 @@ const struct ini_section *question_section(const struct scenario *scenario, cons
   return NULL;
 }
 
-static bool is_attribute(const char *name, size_t length) {
-  return !strcmp(name + length, ".source") || !strcmp(name + length, ".date");
-}
-
-static bool is_allowed(const char *name, const char *const *allowed, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    const size_t length = strlen(allowed[i]);
-    if (!strncmp(name, allowed[i], length) && (!name[length] || is_attribute(name, length)))
-      return true;
-  }
-  return false;
-}
-
-int question_check_keys(const struct ini_section *section, const char *const *allowed, size_t count,
-                        struct diagnostics *diagnostics) {
-  int result = 0;
-  for (size_t k = 0; k < section->key_count; k++) {
-    const struct ini_key *key = &section->keys[k];
-    if (is_allowed(key->name, allowed, count))
-      continue;
-    const char *nearest = nearest_name(key->name, allowed, count);
-    diagnostics_error(diagnostics, key->place, "unknown key '%s' in [%s%s%s]%s", key->name,
-                      section->kind, *section->argument ? " " : "", section->argument,
-                      did_you_mean(nearest, diagnostics->arena));
-    result = -1;
-  }
-  return result;
-}
-
 int question_quantity(const struct ini_section *section, const char *name, const char *unit_text,
                       double *out, struct diagnostics *diagnostics) {
   const struct ini_key *key = section ? ini_find(section, name) : NULL;

@@ -16,11 +16,6 @@
 const struct ini_section *question_section(const struct scenario *scenario, const char *kind,
                                            const char *name);
 
-// A key's attributes, KEY.source and KEY.date, are allowed with it. Errors: a key that is not one
-// of `allowed`, with the nearest one that is. Returns 0 or -1.
-int question_check_keys(const struct ini_section *section, const char *const *allowed, size_t count,
-                        struct diagnostics *diagnostics);
-
 // Reads a key as a quantity of a unit, above 0; *out is unchanged if the section (or NULL) does not
 // have it. Returns 0 or -1.
 int question_quantity(const struct ini_section *section, const char *key, const char *unit,

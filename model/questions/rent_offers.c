@@ -307,11 +307,8 @@ static int read_own(const struct asking *asking) {
 }
 
 static int read_section(const struct asking *asking) {
-  static const char *const keys[] = {"own",          "cloud",    "on_demand",   "spot",
-                                     "interruption", "one_year", "three_years", "reserved"};
   struct diagnostics *diagnostics = asking->diagnostics;
   const size_t errors = diagnostics->errors;
-  question_check_keys(asking->section, keys, sizeof keys / sizeof keys[0], diagnostics);
   if (read_own(asking))
     return -1;
   for (size_t i = 0; i < TERMS; i++) {

@@ -271,13 +271,8 @@ static int read_meanwhile(struct terms_reading *reading) {
 }
 
 static int read_all(struct terms_reading *reading) {
-  static const char *const known[] = {"months",    "successor", "throughput",    "power",
-                                      "price",     "available", "price_decline", "slip",
-                                      "meanwhile", "draws",     "seed"};
   const size_t errors = reading->diagnostics->errors;
   unsigned long draws = USUAL_DRAWS, seed = USUAL_SEED;
-  question_check_keys(reading->section, known, sizeof known / sizeof known[0],
-                      reading->diagnostics);
   if (read_options(reading))
     return -1;
   for (int key = 0; key < WAIT_RENT; key++)

@@ -22,31 +22,55 @@ enum { MAX_ID_LENGTH = 24 };
 enum section_role {
   SECTION_COMMON,  // its keys hold for every option
   SECTION_ONE,     // about one option, case, item or figure
-  SECTION_QUESTION // asks something: its keys are read by the code that answers
+  SECTION_QUESTION // asks something: the values of its keys are read by the code that answers
 };
+
+enum { MOST_KEYS = 20 };
 
 static const struct section_kind {
   const char *kind;
   enum section_role role;
   bool named;
+  const char *keys[MOST_KEYS]; // KEY or KEY.WHOSE; none: checked where they are read
 } section_kinds[] = {
-    {"scenario", SECTION_COMMON, false},
-    {"workload", SECTION_COMMON, false},
-    {"common", SECTION_COMMON, false},
-    {"option", SECTION_ONE, true},
-    {"case", SECTION_ONE, true},
-    {"item", SECTION_ONE, true},
-    {"range", SECTION_ONE, false},
-    {"correlate", SECTION_ONE, false},
-    {"claim", SECTION_QUESTION, true},
-    {"free", SECTION_QUESTION, false},
-    {"demand", SECTION_QUESTION, true},
-    {"supply", SECTION_QUESTION, true},
-    {"portfolio", SECTION_QUESTION, false},
-    {"plan", SECTION_QUESTION, false},
-    {"wait", SECTION_QUESTION, true},
-    {"rent", SECTION_QUESTION, true},
-    {"fit", SECTION_QUESTION, false},
+    {"scenario", SECTION_COMMON, false, {NULL}},
+    {"workload", SECTION_COMMON, false, {NULL}},
+    {"common", SECTION_COMMON, false, {NULL}},
+    {"option", SECTION_ONE, true, {NULL}},
+    {"case", SECTION_ONE, true, {NULL}},
+    {"item", SECTION_ONE, true, {NULL}},
+    {"range", SECTION_ONE, false, {NULL}},
+    {"correlate", SECTION_ONE, false, {NULL}},
+    {"claim", SECTION_QUESTION, true, {NULL}},
+    {"free", SECTION_QUESTION, false, {NULL}},
+    {"demand",
+     SECTION_QUESTION,
+     true,
+     {"tokens", "context", "split", "kv", "model", "precision", "scenario", "batch", "ready.OPTION",
+      "throughput.OPTION", "evidence.OPTION", "record.OPTION", "load_power.OPTION", "interactivity",
+      "nodes_per_replica", "growth", "ready_from.OPTION", "input_tokens", "output_tokens"}},
+    {"supply",
+     SECTION_QUESTION,
+     true,
+     {"stock", "vendor", "lead_time", "available", "delay", "term"}},
+    {"portfolio",
+     SECTION_QUESTION,
+     false,
+     {"minimum_share.VENDOR", "share_of", "budget", "capex_budget"}},
+    {"plan", SECTION_QUESTION, false, {"yearly_budget", "site_power", "time", "draws", "seed"}},
+    {"wait",
+     SECTION_QUESTION,
+     true,
+     {"months", "successor", "throughput", "power", "price", "available", "price_decline", "slip",
+      "meanwhile", "draws", "seed"}},
+    {"rent",
+     SECTION_QUESTION,
+     true,
+     {"own", "cloud", "on_demand", "spot", "interruption", "one_year", "three_years", "reserved"}},
+    {"fit",
+     SECTION_QUESTION,
+     false,
+     {"context", "kv", "accelerators", "memory_share", "prefill_chunk", "nodes_per_replica"}},
 };
 
 enum { SECTION_KINDS = sizeof section_kinds / sizeof section_kinds[0] };
@@ -110,14 +134,57 @@ static void check_section(struct reading *reading, const struct ini_section *sec
                       section->kind, section->kind);
 }
 
+// The key of a kind with this name, whether it takes a NAME or not; NULL for none.
+static const char *key_like(const struct section_kind *kind, const char *name) {
+  const size_t length = strcspn(name, ".");
+  for (size_t i = 0; i < MOST_KEYS && kind->keys[i]; i++)
+    if (strcspn(kind->keys[i], ".") == length && !strncmp(name, kind->keys[i], length))
+      return kind->keys[i];
+  return NULL;
+}
+
+// KEY.source and KEY.date go with KEY.
+static bool is_key(const char *known, const char *name) {
+  const char *point = strchr(name, '.');
+  return !point == !strchr(known, '.') ||
+         (point && (!strcmp(point, ".source") || !strcmp(point, ".date")));
+}
+
+// The key that a mistyped one is nearest to, by what comes before the point; NULL for none.
+static const char *nearest_key(const struct section_kind *kind, const char *name,
+                               struct arena *arena) {
+  const char *stems[MOST_KEYS];
+  size_t count = 0;
+  for (; count < MOST_KEYS && kind->keys[count]; count++)
+    stems[count] = arena_copy_n(arena, kind->keys[count], strcspn(kind->keys[count], "."));
+  const char *nearest = nearest_name(arena_copy_n(arena, name, strcspn(name, ".")), stems, count);
+  return nearest ? key_like(kind, nearest) : NULL;
+}
+
+static void check_keys(struct reading *reading, const struct section_kind *kind,
+                       const struct ini_section *section) {
+  for (size_t k = 0; k < section->key_count && kind->keys[0]; k++) {
+    const struct ini_key *key = &section->keys[k];
+    const char *like = key_like(kind, key->name);
+    if (like && is_key(like, key->name))
+      continue;
+    const char *meant = like ? like : nearest_key(kind, key->name, reading->arena);
+    diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in [%s%s%s]%s", key->name,
+                      section->kind, *section->argument ? " " : "", section->argument,
+                      did_you_mean(meant, reading->arena));
+  }
+}
+
 static void collect_questions(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   struct ini_section *questions =
       arena_array(reading->arena, reading->text->section_count + 1, sizeof *questions);
   for (size_t i = 0; i < reading->text->section_count; i++) {
     const struct section_kind *kind = kind_find(reading->text->sections[i].kind);
-    if (kind && kind->role == SECTION_QUESTION)
-      questions[scenario->question_count++] = reading->text->sections[i];
+    if (!kind || kind->role != SECTION_QUESTION)
+      continue;
+    check_keys(reading, kind, &reading->text->sections[i]);
+    questions[scenario->question_count++] = reading->text->sections[i];
   }
   scenario->questions = questions;
 }

@@ -14,7 +14,8 @@
 // Lists options, cases and questions in the order of the file. Errors: a section of an unknown
 // kind, with a missing or a superfluous name; a malformed or reserved id; options that differ only
 // in case; no option at all; a label that is too long, has a character that is special in a
-// workbook's formulas, or is another option's or another case's label or id.
+// workbook's formulas, or is another option's or another case's label or id; an unknown key in a
+// section that asks something, whatever is asked in the end.
 void sections_read(struct reading *reading);
 
 // [scenario], [workload], [common]: their keys hold for every option.

@@ -272,7 +272,6 @@ static const struct {
 } refusals[] = {
     {"[rent q]\n", "has nothing to compare owning with"},
     {"[rent q]\nown = owm\non_demand = 1 USD/gpu/h\n", "no option 'owm'; did you mean 'own'?"},
-    {"[rent q]\non_demnd = 1 USD/gpu/h\n", "unknown key 'on_demnd' in [rent q]; did you mean"},
     {"[rent q]\non_demand = 1\n", "has no unit"},
     {"[rent q]\non_demand = 0 USD/gpu/h\n", "on_demand must be above 0"},
     {"[rent q]\non_demand = -2 USD/gpu/h\n", "on_demand must be above 0"},
