@@ -1,5 +1,6 @@
 #include "model/evidence/evidence.h"
 
+#include "base/texts.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/date.h"
 
@@ -47,17 +48,13 @@ static size_t count_matches(const struct evidence_request *request, int keys) {
   return count;
 }
 
-// Adds an item to a list, separated by "; ", unless it is already there.
-static const char *add_item(const char *list, const char *item, struct arena *arena) {
-  const char *ended = arena_printf(arena, "%s;", *item ? item : "(not stated)");
-  const char *known = strstr(list, ended);
-  if (known && (known == list || known[-1] == ' '))
-    return list;
-  return arena_printf(arena, "%s%s%s", list, *list ? " " : "", ended);
-}
-
-static const char *end_list(const char *list, struct arena *arena) {
-  return *list ? arena_copy_n(arena, list, strlen(list) - 1) : list;
+// Adds a value to those of a message, unless it is already there.
+static void list_value(struct texts *values, const char *value, struct arena *arena) {
+  const char *text = *value ? value : "(not stated)";
+  for (size_t i = 0; i < values->count; i++)
+    if (!strcmp(values->list[i], text))
+      return;
+  texts_add(values, arena, "%s", text);
 }
 
 // Which sources could supply what is missing.
@@ -69,7 +66,7 @@ static const char *who_could(const struct evidence_request *request, struct aren
 
 static const char *why_nothing(const struct evidence_request *request, struct arena *arena) {
   const struct table *table = request->throughputs;
-  const char *list = "";
+  struct texts values = {0};
   int key = 0;
   if (!count_matches(request, 0))
     return arena_printf(arena,
@@ -79,10 +76,10 @@ static const char *why_nothing(const struct evidence_request *request, struct ar
     key++;
   for (size_t row = 0; row < table->rows; row++)
     if (is_of(request, row) && workload_row_matches(request->workload, table, row, key))
-      list = add_item(list, workload_row_value(table, row, (enum workload_key)key), arena);
+      list_value(&values, workload_row_value(table, row, (enum workload_key)key), arena);
   return arena_printf(arena, "no published throughput of '%s' has %s = %s; available: %s (%s)",
                       request->accelerator, workload_key_names[key], request->workload->values[key],
-                      end_list(list, arena), who_could(request, arena));
+                      texts_joined_by(&values, "; ", arena), who_could(request, arena));
 }
 
 // ---- candidates
@@ -214,14 +211,14 @@ static const struct agreement {
 };
 
 static const char *why_several(const struct choosing *choosing, const struct agreement *agreement) {
-  const char *list = "";
+  struct texts values = {0};
   for (size_t i = 0; i < choosing->count; i++)
-    list = add_item(list, agreement->of(choosing, choosing->rows[i]), choosing->arena);
+    list_value(&values, agreement->of(choosing, choosing->rows[i]), choosing->arena);
   return arena_printf(choosing->arena,
                       "%zu published throughputs of '%s' match, with several %s; choose with %s in "
                       "[workload], or name a row with evidence = ID: %s",
                       choosing->count, choosing->request->accelerator, agreement->what,
-                      agreement->how, end_list(list, choosing->arena));
+                      agreement->how, texts_joined_by(&values, "; ", choosing->arena));
 }
 
 static const char *find_disagreement(const struct choosing *choosing) {

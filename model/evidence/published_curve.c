@@ -42,7 +42,7 @@ static double batch_of(const struct table *table, size_t row) {
 }
 
 static bool has_batch(const struct table *table, size_t row) {
-  return batch_of(table, row) >= 1 && batch_of(table, row) <= MAX_CURVE_USERS;
+  return batch_of(table, row) >= 1;
 }
 
 static bool is_point(const struct evidence_request *request, size_t row) {
@@ -111,7 +111,8 @@ static const char *read_curve(const struct evidence_request *request, size_t of,
         !is_same_curve(table, of, row) || !has_batch(table, row))
       continue;
     evidence_of_row(table, row, &point);
-    if (curve_add(curve, batch_of(table, row), point.tokens_per_s, point.load_power_w, point.id))
+    if (curve_add(curve, batch_of(table, row), point.tokens_per_s, point.load_power_w, point.id,
+                  arena))
       continue;
     return arena_printf(
         arena,

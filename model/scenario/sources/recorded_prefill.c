@@ -17,32 +17,31 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MAX_LENGTHS = 64 };
-
 // ---- the rate for a length
 
 // Prompts by length, each length once.
 struct lengths {
-  double tokens[MAX_LENGTHS], seconds[MAX_LENGTHS], power_w[MAX_LENGTHS];
-  const struct measurement_prefill *prompts[MAX_LENGTHS];
+  double *tokens, *seconds, *power_w;
+  const struct measurement_prefill **prompts;
   size_t count;
 };
 
 static void add_length(struct lengths *lengths, const struct measurement_prefill *prompt) {
-  size_t at = lengths->count;
   for (size_t i = 0; i < lengths->count; i++)
     if (lengths->prompts[i]->positions == prompt->positions)
       return;
-  if (lengths->count == MAX_LENGTHS)
-    return;
-  lengths->count++;
+  size_t at = lengths->count++;
   for (; at > 0 && lengths->prompts[at - 1]->positions > prompt->positions; at--)
     lengths->prompts[at] = lengths->prompts[at - 1];
   lengths->prompts[at] = prompt;
 }
 
-static struct lengths lengths_of(const struct measurement *result) {
-  struct lengths lengths = {.count = 0};
+static struct lengths lengths_of(const struct measurement *result, struct arena *arena) {
+  const size_t most = result->prefill_count;
+  struct lengths lengths = {.tokens = arena_array(arena, most, sizeof(double)),
+                            .seconds = arena_array(arena, most, sizeof(double)),
+                            .power_w = arena_array(arena, most, sizeof(double)),
+                            .prompts = arena_array(arena, most, sizeof *lengths.prompts)};
   for (size_t i = 0; i < result->prefill_count; i++)
     add_length(&lengths, &result->prefills[i]);
   for (size_t i = 0; i < lengths.count; i++) {
@@ -96,7 +95,7 @@ static const char *why_none(const struct measurement *result, const struct lengt
 
 const char *recorded_prefill_at(const struct measurement *result, double input_tokens,
                                 struct prompt_rate *out, struct arena *arena) {
-  const struct lengths lengths = lengths_of(result);
+  const struct lengths lengths = lengths_of(result, arena);
   const char *why = why_none(result, &lengths, input_tokens, arena);
   if (why)
     return why;
