@@ -47,8 +47,9 @@ struct curve_choice {
   bool has_own_watts;    // at a point with watts
 };
 
-// y at a place inside x[count], ascending, monotone between the points (Steffen, Astronomy and Astrophysics 239, 1990; a straight line between two). Points whose y is
-// NAN are left out; NAN outside the others.
+// y at a place inside x[count], ascending, monotone between the points (Steffen, Astronomy and
+// Astrophysics 239, 1990; a straight line between two). Points whose y is NAN are left out; NAN
+// outside the others.
 double curve_interpolate(const double *x, const double *y, size_t count, double at);
 
 // Within a limit, or a round-off beyond it; always if there is none, INFINITY.

@@ -36,9 +36,7 @@ static bool is_same_curve(const struct table *table, size_t a, size_t b) {
 }
 
 static double batch_of(const struct table *table, size_t row) {
-  double batch = 0;
-  table_number(table, row, "batch_or_concurrency", &batch);
-  return batch;
+  return table_number_or(table, row, "batch_or_concurrency", 0);
 }
 
 static bool has_batch(const struct table *table, size_t row) {
@@ -104,8 +102,8 @@ static const char *read_curve(const struct evidence_request *request, size_t of,
                               struct curve *curve, struct arena *arena) {
   const struct table *table = request->throughputs;
   struct evidence point;
-  *curve = (struct curve){.accelerators = 1, .grade = catalog_grade(table, of)};
-  table_number(table, of, "num_gpus", &curve->accelerators);
+  *curve = (struct curve){.accelerators = table_number_or(table, of, "num_gpus", 1),
+                          .grade = catalog_grade(table, of)};
   for (size_t row = 0; row < table->rows; row++) {
     if (strcmp(table_cell(table, row, "accelerator"), request->accelerator) != 0 ||
         !is_same_curve(table, of, row) || !has_batch(table, row))

@@ -170,10 +170,9 @@ static void look_at(const struct scenario *scenario, size_t option, const struct
 
 // NAN: not in the catalogue
 static double tdp_of(const struct scenario *scenario, const struct option *option) {
-  double tdp_w;
   const struct table *table = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
   const long row = table ? catalog_find(table, option->accelerator) : -1;
-  return row >= 0 && table_number(table, (size_t)row, "tdp_w", &tdp_w) ? tdp_w : NAN;
+  return row >= 0 ? table_number_or(table, (size_t)row, "tdp_w", NAN) : (double)NAN;
 }
 
 static void look_at_power(const struct scenario *scenario, size_t option, const char *input,
