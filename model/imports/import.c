@@ -476,7 +476,7 @@ int import_join(const struct imported *list, size_t count, const struct import_s
                 struct catalog *catalog, struct import *import, struct arena *arena,
                 struct diagnostics *diagnostics) {
   struct joining joining = {list, count, statement, catalog, import, {0}, arena, diagnostics};
-  struct serving_record blank = serving_record_unknown;
+  struct serving_record blank = serving_record_unknown();
   *import = (struct import){0};
   if (check_traits(&joining) || settle_facts(&joining) || check_lengths(&joining) ||
       split_published(&joining, &blank))

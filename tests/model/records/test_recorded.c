@@ -9,6 +9,7 @@
 #include "model/records/record_device.h"
 #include "model/records/recorded.h"
 #include "model/records/records.h"
+#include "model/scenario/sources/recorded_prefill.h"
 #include "tests/support/fixture.h"
 
 #include <cmocka.h>
@@ -503,6 +504,27 @@ static void test_many_batches(void **state) {
   fixture_end(&fixture);
 }
 
+// And of prompts however many lengths.
+static void test_many_prompts(void **state) {
+  (void)state;
+  enum { MANY = 70 };
+  struct fixture fixture;
+  fixture_start(&fixture);
+  struct measurement_record *list[] = {record_of(&fixture)};
+  struct measurement *result = &list[0]->results[0];
+  struct measurement_prefill prompts[MANY];
+  for (int i = 0; i < MANY; i++)
+    prompts[i] = (struct measurement_prefill){
+        .positions = 100 * (MANY - i), .tokens_per_s = 1000, .load_power_w = NAN, .library = ""};
+  result->prefills = prompts;
+  result->prefill_count = MANY;
+  struct prompt_rate rate;
+  assert_null(recorded_prefill_at(result, 100 * MANY - 50, &rate, &fixture.arena));
+  expect_near(rate.tokens_per_s, 1000, 1e-12, "between the longest two");
+  expect_fragment(rate.source, "interpolated between those of 100 to 7000");
+  fixture_end(&fixture);
+}
+
 // Watts and tokens per second are of the same seconds, so that their quotient is the record's
 // joules per token; a record that does not count tokens under its meter has the samples' rate.
 static void test_rate_of_the_watts(void **state) {
@@ -546,12 +568,19 @@ static void test_rate_of_the_watts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_choose),          cmocka_unit_test(test_newest_whole_model),
-      cmocka_unit_test(test_curve),           cmocka_unit_test(test_ranks),
-      cmocka_unit_test(test_tensor_parallel), cmocka_unit_test(test_devices),
-      cmocka_unit_test(test_source_of_watts), cmocka_unit_test(test_precisions),
-      cmocka_unit_test(test_several_records), cmocka_unit_test(test_watts_of_some),
-      cmocka_unit_test(test_many_batches),    cmocka_unit_test(test_rate_of_the_watts),
+      cmocka_unit_test(test_choose),
+      cmocka_unit_test(test_newest_whole_model),
+      cmocka_unit_test(test_curve),
+      cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_tensor_parallel),
+      cmocka_unit_test(test_devices),
+      cmocka_unit_test(test_source_of_watts),
+      cmocka_unit_test(test_precisions),
+      cmocka_unit_test(test_several_records),
+      cmocka_unit_test(test_watts_of_some),
+      cmocka_unit_test(test_many_batches),
+      cmocka_unit_test(test_many_prompts),
+      cmocka_unit_test(test_rate_of_the_watts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ enum { RUNGS = 6 };
 static const double ttft_s[RUNGS] = {0.2, 0.4, 1, 4, 9, 20};
 
 static struct serving_rung rung_of(double concurrency, double tokens_per_s, double watts) {
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   rung.load = LOAD_CLOSED;
   rung.concurrency = concurrency;
   rung.input_tokens = 1000;
@@ -59,7 +59,7 @@ static void start(struct scene *scene) {
     scene->rungs[i].tpot.p99_s = scene->rungs[i].tpot.p90_s = 0.01;
   }
   scene->rungs[4].refused = "2 of 160 requests failed";
-  scene->record = serving_record_unknown;
+  scene->record = serving_record_unknown();
   scene->record.source = &scene->source;
   scene->record.path = "records/a.json";
   scene->record.engine = "vLLM";
@@ -559,7 +559,7 @@ static void test_watts_of_some(void **state) {
     struct scene scene;
     struct served served;
     start(&scene);
-    scene.rungs[expected[i].without].power = serving_rung_unknown.power;
+    scene.rungs[expected[i].without].power = serving_rung_unknown().power;
     assert_null(find(&scene));
     if (expected[i].batch)
       assert_null(served_at(&scene.found, expected[i].batch, &served, &scene.fixture.arena));
