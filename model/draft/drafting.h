@@ -6,7 +6,6 @@
 #include "base/diagnostics.h"
 #include "model/draft/lines.h"
 #include "model/draft/request.h"
-#include "model/draft/tables.h"
 #include "model/draft/template.h"
 #include "model/draft/workload.h"
 #include "model/evidence/catalog.h"

@@ -368,9 +368,8 @@ enum { RATES = sizeof rates / sizeof rates[0] };
 // An input of the option in a case, 0 if it has none.
 static double value_of(const struct scenario *scenario, const struct option *option,
                        size_t which_case, const char *input) {
-  const int d = model_find(scenario->model, input);
   const struct figure *figure =
-      d < 0 ? &figure_none : option_figure(scenario, option, which_case, d);
+      option_figure(scenario, option, which_case, model_find(scenario->model, input));
   return figure_is_stated(figure) ? figure_highest(figure) : 0;
 }
 
@@ -483,7 +482,7 @@ static struct excess exceeds(const struct scenario *scenario, const struct optio
                              size_t which_case, const struct rate *rate,
                              const struct figure **figure, struct arena *arena) {
   const int d = model_find(scenario->model, rate->input);
-  *figure = d < 0 ? &figure_none : option_figure(scenario, option, which_case, d);
+  *figure = option_figure(scenario, option, which_case, d);
   if ((*figure)->origin <= ORIGIN_RENT)
     return (struct excess){NULL, false};
   struct excess excess = beyond(scenario, option, which_case, rate, (*figure)->value, arena);
