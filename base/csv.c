@@ -372,6 +372,11 @@ bool table_number(const struct table *table, size_t row, const char *column, dou
   return csv_number(table_cell(table, row, column), out);
 }
 
+double table_number_or(const struct table *table, size_t row, const char *column, double none) {
+  double number;
+  return table_number(table, row, column, &number) ? number : none;
+}
+
 struct place table_place(const struct table *table, size_t row, const char *column) {
   assert(row < table->rows);
   const struct table_row place = table->places[row];

@@ -55,6 +55,9 @@ const char *table_cell(const struct table *table, size_t row, const char *column
 // False if the cell is blank or is not a finite decimal number; *out is then unchanged.
 bool table_number(const struct table *table, size_t row, const char *column, double *out);
 
+// The cell's number, or `none`.
+double table_number_or(const struct table *table, size_t row, const char *column, double none);
+
 // Where a cell begins; for a column that the table lacks, where the row begins.
 struct place table_place(const struct table *table, size_t row, const char *column);
 

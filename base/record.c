@@ -298,19 +298,20 @@ static void read_field(const struct reader *reader, const struct path *path, con
   }
 }
 
-// The value of a field that a record of an older schema lacks: unknown.
 static void leave_unknown(const struct field *field, char *base) {
   void *at = base + field->offset;
   switch (field->kind) {
   case FIELD_TEXT: *(const char **)at = ""; break;
   case FIELD_REAL:
   case FIELD_MAYBE: *(double *)at = NAN; break;
-  case FIELD_OBJECT:
-    for (const struct field *inner = field->fields; inner->name; inner++)
-      leave_unknown(inner, at);
-    break;
+  case FIELD_OBJECT: record_leave_unknown(field->fields, at); break;
   default: break; // zero, as every record starts
   }
+}
+
+void record_leave_unknown(const struct field *fields, void *base) {
+  for (const struct field *field = fields; field->name; field++)
+    leave_unknown(field, base);
 }
 
 static bool is_outer(const struct path *path, const char *name) {
@@ -360,18 +361,28 @@ static void read_object(const struct reader *reader, const struct path *path, co
     refuse_unknown(reader, path, object, fields);
 }
 
-// What distinguishes one kind of record from another.
-static int check_constants(const struct reader *reader, const struct field *fields,
-                           const json_t *object) {
+// The field that distinguishes the object from one of this form; NULL: none.
+static const struct field *wrong_constant(const struct field *fields, const json_t *object) {
   for (const struct field *field = fields; field->name; field++) {
     const char *text = json_string_value(json_object_get(object, field->name));
-    if (field->kind != FIELD_CONSTANT || (text && !strcmp(text, field->names[0])))
-      continue;
-    diagnostics_error(reader->diagnostics, reader->place, "%s: expected \"%s\"", field->name,
-                      field->names[0]);
-    return -1;
+    if (field->kind == FIELD_CONSTANT && !(text && !strcmp(text, field->names[0])))
+      return field;
   }
-  return 0;
+  return NULL;
+}
+
+bool record_is(const struct record_form *form, const json_t *object) {
+  return !wrong_constant(form->fields, object);
+}
+
+static int check_constants(const struct reader *reader, const struct field *fields,
+                           const json_t *object) {
+  const struct field *wrong = wrong_constant(fields, object);
+  if (!wrong)
+    return 0;
+  diagnostics_error(reader->diagnostics, reader->place, "%s: expected \"%s\"", wrong->name,
+                    wrong->names[0]);
+  return -1;
 }
 
 static int check_schema(struct reader *reader, const struct record_form *form,

@@ -11,6 +11,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct json_t; // of jansson
@@ -61,6 +62,12 @@ int record_of_json(const struct record_form *form, const struct json_t *object,
 // Why reading would refuse a struct's numbers, had they been written: "ttft.mean_s: expected a
 // number of at least 0, found -0.005"; NULL if it would not. It does not look into lists.
 const char *record_wrong_number(const struct field *fields, const void *base, struct arena *arena);
+
+// Sets all fields to what a record that lacks them has: unknown.
+void record_leave_unknown(const struct field *fields, void *base);
+
+// Whether an object states that it is a record of that form, whatever else is wrong with it.
+bool record_is(const struct record_form *form, const struct json_t *object);
 
 // Writes beside `path`, flushes to disk and renames, so that `path` holds either the old record or
 // the new one, never part of one. Sets *digest. A failure is an error with machine_failed set.

@@ -20,6 +20,10 @@ const char *const catalog_table_names[CATALOG_TABLES] = {
     [CATALOG_ALIASES] = "aliases",
 };
 
+#define SHARE(hour)                                                                                \
+  { "share_" #hour, CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE }
+#define SHARES(a, b, c, d) SHARE(a), SHARE(b), SHARE(c), SHARE(d)
+
 static const struct catalog_column own_columns[CATALOG_TABLES][MAX_CATALOG_COLUMNS] = {
     [CATALOG_ACCELERATORS] = {{"vendor", CELL_IS_FILLED},
                               {"name", CELL_IS_FILLED},
@@ -203,30 +207,12 @@ static const struct catalog_column own_columns[CATALOG_TABLES][MAX_CATALOG_COLUM
                         {"confidence", CELL_IS_FILLED | CELL_IS_CONFIDENCE},
                         {"kind", CELL_IS_FILLED | CELL_IS_KIND}},
     [CATALOG_DAY_PROFILES] = {{"subject", CELL_IS_FILLED},
-                              {"share_1", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_2", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_3", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_4", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_5", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_6", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_7", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_8", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_9", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_10", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_11", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_12", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_13", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_14", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_15", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_16", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_17", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_18", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_19", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_20", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_21", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_22", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_23", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
-                              {"share_24", CELL_IS_FILLED | CELL_IS_NOT_NEGATIVE},
+                              SHARES(1, 2, 3, 4),
+                              SHARES(5, 6, 7, 8),
+                              SHARES(9, 10, 11, 12),
+                              SHARES(13, 14, 15, 16),
+                              SHARES(17, 18, 19, 20),
+                              SHARES(21, 22, 23, 24),
                               {"confidence", CELL_IS_FILLED | CELL_IS_CONFIDENCE},
                               {"notes", CELL_IS_FILLED},
                               {"kind", CELL_IS_FILLED | CELL_IS_KIND}},

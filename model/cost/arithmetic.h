@@ -8,9 +8,6 @@
 #include <float.h>
 #include <math.h>
 
-// One year in hours: growth rates are per year.
-static const double arithmetic_year_h = 8760;
-
 // round(): half away from zero, without a call, so that a loop over it can be vectorised.
 static inline double arithmetic_half_away(double x) {
   double whole = trunc(x);

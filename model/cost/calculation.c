@@ -1,11 +1,11 @@
 #include "model/cost/calculation.h"
 
 #include "base/arena.h"
-#include "model/cost/arithmetic.h"
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/operation.h"
+#include "model/cost/units.h"
 #include "model/cost/value.h"
 
 #include <stdbool.h>
@@ -79,7 +79,7 @@ static int translate_series_call(struct translation *translation, const struct n
 
 // (1 + rate * 1 yr) ^ (time / 1 yr)
 static int growth(struct value_table *values, int rate, int time) {
-  const int year = value_constant(values, arithmetic_year_h);
+  const int year = value_constant(values, HOURS_PER_YEAR);
   const int change = value_of(values, OPERATION_MULTIPLY, rate, year, -1);
   const int base = value_of(values, OPERATION_ADD, value_constant(values, 1), change, -1);
   return value_of(values, OPERATION_POWER, base, value_of(values, OPERATION_DIVIDE, time, year, -1),

@@ -8,7 +8,7 @@ const struct unit unit_percent = {.text = "%", .percents = 1};
 const struct unit unit_plain = {.text = "-", .counts = true};
 
 const struct conversion_info conversion_table[CONVERT_CONSTANTS] = {
-    [CONVERT_HOURS_PER_YEAR] = {"hours_per_year", "Hours per year", 8760},
+    [CONVERT_HOURS_PER_YEAR] = {"hours_per_year", "Hours per year", HOURS_PER_YEAR},
     [CONVERT_MONTHS_PER_YEAR] = {"months_per_year", "Months per year", 12},
     [CONVERT_HOURS_PER_DAY] = {"hours_per_day", "Hours per day", 24},
     [CONVERT_DAYS_PER_WEEK] = {"days_per_week", "Days per week", 7},

@@ -106,6 +106,9 @@ struct conversion_info {
 
 extern const struct conversion_info conversion_table[CONVERT_CONSTANTS];
 
+#define HOURS_PER_YEAR  8760.0
+#define HOURS_PER_MONTH (HOURS_PER_YEAR / 12)
+
 struct unit {
   const char *text; // as written: "USD/kWh"
   struct dimension dimension;

@@ -7,7 +7,7 @@
 #include "base/source_file.h"
 #include "model/delivery/fleet_item.h"
 #include "model/records/measurement.h"
-#include "model/records/measurement_read.h"
+#include "model/records/measurement_file.h"
 #include "model/records/records.h"
 #include "model/records/served_rungs.h"
 #include "model/records/serving.h"

@@ -9,7 +9,6 @@
 #include "model/draft/option.h"
 #include "model/draft/proposals.h"
 #include "model/draft/room.h"
-#include "model/draft/tables.h"
 #include "model/draft/template.h"
 #include "model/draft/workload.h"
 #include "model/evidence/naming.h"

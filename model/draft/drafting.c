@@ -1,5 +1,6 @@
 #include "model/draft/drafting.h"
 
+#include "base/csv.h"
 #include "base/source.h"
 #include "model/draft/price.h"
 
@@ -9,12 +10,6 @@
 
 const char *drafting_cell(const struct drafting *drafting, size_t i, const char *column) {
   return table_cell(drafting->tables.accelerators, drafting->accelerators[i], column);
-}
-
-double drafting_number(const struct table *table, size_t row, const char *column) {
-  double value = NAN;
-  table_number(table, row, column, &value);
-  return value;
 }
 
 const char *drafting_label(const struct drafting *drafting, size_t i) {
@@ -86,14 +81,14 @@ static bool has_price_of_the_form(const struct drafting *drafting, size_t row, s
 long drafting_lender(const struct drafting *drafting, size_t i, drafting_has has) {
   const struct table *table = drafting->tables.accelerators;
   const size_t borrower = drafting->accelerators[i];
-  const double own = drafting_number(table, borrower, "memory_bw_tbs");
+  const double own = table_number_or(table, borrower, "memory_bw_tbs", NAN);
   long nearest = -1;
   double best = INFINITY;
   for (size_t k = 0; k < drafting->request->accelerator_count; k++)
     if (k != i && has(drafting, drafting->accelerators[k], borrower))
       return (long)drafting->accelerators[k];
   for (size_t row = 0; row < table->rows; row++) {
-    const double distance = fabs(log(drafting_number(table, row, "memory_bw_tbs") / own));
+    const double distance = fabs(log(table_number_or(table, row, "memory_bw_tbs", NAN) / own));
     if (row == borrower || !has(drafting, row, borrower) || (nearest >= 0 && !(distance < best)))
       continue;
     nearest = (long)row;
@@ -113,8 +108,8 @@ double drafting_price_scale(const struct drafting *drafting, size_t i) {
   const long from = drafting->price_lenders[i];
   if (from < 0 || (form_of(drafting, own).is_alike && are_of_one_form(drafting, own, (size_t)from)))
     return 1;
-  const double scale = drafting_number(table, own, "memory_bw_tbs") /
-                       drafting_number(table, (size_t)from, "memory_bw_tbs");
+  const double scale = table_number_or(table, own, "memory_bw_tbs", NAN) /
+                       table_number_or(table, (size_t)from, "memory_bw_tbs", NAN);
   return isfinite(scale) ? scale : 1;
 }
 

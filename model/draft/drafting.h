@@ -3,11 +3,9 @@
 #define PERTOKEN_MODEL_DRAFT_DRAFTING_H
 
 #include "base/arena.h"
-#include "base/csv.h"
 #include "base/diagnostics.h"
 #include "model/draft/lines.h"
 #include "model/draft/request.h"
-#include "model/draft/tables.h"
 #include "model/draft/template.h"
 #include "model/draft/workload.h"
 #include "model/evidence/catalog.h"
@@ -36,9 +34,6 @@ struct drafting {
 
 // A cell of the i-th accelerator; "" if blank.
 const char *drafting_cell(const struct drafting *drafting, size_t i, const char *column);
-
-// A number in a table; NAN if blank.
-double drafting_number(const struct table *table, size_t row, const char *column);
 
 // The label of the i-th option: "MI355X".
 const char *drafting_label(const struct drafting *drafting, size_t i);

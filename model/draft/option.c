@@ -85,8 +85,9 @@ static void add_price(struct drafting *drafting, struct draft_section *section, 
                    arena_printf(arena, "Prices: %s", price_comment(drafting, id, "purchase", row)));
     return;
   }
-  const double usd =
-      row < 0 ? 0 : drafting_number(drafting->tables.prices, (size_t)row, "usd_per_gpu_equivalent");
+  const double usd = row < 0 ? 0
+                             : table_number_or(drafting->tables.prices, (size_t)row,
+                                               "usd_per_gpu_equivalent", NAN);
   const double scale = drafting_price_scale(drafting, i);
   const char *scaled =
       scale == 1 ? "" : arena_printf(arena, ", times %.3g by memory bandwidth", scale);
@@ -132,9 +133,8 @@ static void add_node(struct drafting *drafting, struct draft_section *section, s
 // ---- servers and network
 
 static double accelerators_per_node(const struct drafting *drafting, size_t i) {
-  double each = TEMPLATE_PER_NODE;
-  table_number(drafting->tables.accelerators, drafting->accelerators[i], "gpus_per_node", &each);
-  return each;
+  return table_number_or(drafting->tables.accelerators, drafting->accelerators[i], "gpus_per_node",
+                         TEMPLATE_PER_NODE);
 }
 
 // A stand-in is a list price, which says nothing about what it includes, unlike a row of prices.

@@ -1,11 +1,13 @@
 #include "model/draft/proposals.h"
 
 #include "base/arena.h"
+#include "base/csv.h"
 #include "base/texts.h"
 #include "model/draft/lines.h"
 #include "model/evidence/date.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -26,8 +28,8 @@ void draft_stages_add(struct drafting *drafting, struct draft_section *section) 
 const char *draft_proposals_unit(const struct drafting *drafting) {
   double most = 1;
   for (size_t i = 0; i < drafting->request->accelerator_count; i++) {
-    const double own =
-        drafting_number(drafting->tables.accelerators, drafting->accelerators[i], "gpus_per_node");
+    const double own = table_number_or(drafting->tables.accelerators, drafting->accelerators[i],
+                                       "gpus_per_node", NAN);
     most = own > most ? own : most;
   }
   return arena_printf(drafting->arena, "%.0f", most);

@@ -37,12 +37,6 @@ static const char *cell(const struct search *search, size_t row, const char *col
   return table_cell(search->tables->throughputs, row, column);
 }
 
-static double number(const struct table *table, size_t row, const char *column) {
-  double value = NAN;
-  table_number(table, row, column, &value);
-  return value;
-}
-
 static bool is_usable(const struct search *search, size_t row, const char *model) {
   return !strcmp(cell(search, row, "model"), model) && *cell(search, row, "precision") &&
          *cell(search, row, "scenario") && !strcmp(cell(search, row, "token_basis"), "output") &&
@@ -242,13 +236,13 @@ static bool find_form(const struct search *search, const char *model, struct dra
 static void find_nearest(const struct search *search, const struct draft_workload *form,
                          size_t beside, struct evidence *nearest) {
   const struct table *accelerators = search->tables->accelerators;
-  const double bandwidth = number(accelerators, beside, "memory_bw_tbs");
+  const double bandwidth = table_number_or(accelerators, beside, "memory_bw_tbs", NAN);
   double best = INFINITY;
   bool found = false;
   for (size_t i = 0; i < search->count; i++) {
     struct evidence evidence;
     bool is_named;
-    const double its = number(accelerators, search->accelerators[i], "memory_bw_tbs");
+    const double its = table_number_or(accelerators, search->accelerators[i], "memory_bw_tbs", NAN);
     const double distance = fabs(log(its / bandwidth));
     if (choose(search, form, search->accelerators[i], &evidence, &is_named) ||
         (found && !(distance < best)))
@@ -261,7 +255,7 @@ static void find_nearest(const struct search *search, const struct draft_workloa
 
 // Those of a token's products: an embedding is looked up, and neither read whole nor multiplied.
 static double multiplied_of(const struct search *search, size_t model) {
-  return number(search->tables->models, model, "matmul_active_params_b");
+  return table_number_or(search->tables->models, model, "matmul_active_params_b", NAN);
 }
 
 // The model with evidence that multiplies nearly as many: the model itself, if it has any.
@@ -313,9 +307,9 @@ static void scale(const struct search *search, size_t model, size_t accelerator,
   const char *of = table_cell(from->table, from->row, "accelerator");
   const char *other = table_cell(from->table, from->row, "model");
   const double faster =
-      ratio(number(tables->accelerators, accelerator, "memory_bw_tbs"),
-            number(tables->accelerators, (size_t)catalog_find(tables->accelerators, of),
-                   "memory_bw_tbs"));
+      ratio(table_number_or(tables->accelerators, accelerator, "memory_bw_tbs", NAN),
+            table_number_or(tables->accelerators, (size_t)catalog_find(tables->accelerators, of),
+                            "memory_bw_tbs", NAN));
   const double smaller = ratio(multiplied_of(search, (size_t)catalog_find(tables->models, other)),
                                multiplied_of(search, model));
   const double peak = peak_of(search, workload, model, accelerator);

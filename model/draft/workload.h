@@ -19,7 +19,7 @@
 #define PERTOKEN_MODEL_DRAFT_WORKLOAD_H
 
 #include "base/arena.h"
-#include "model/draft/tables.h"
+#include "base/csv.h"
 #include "model/evidence/evidence.h"
 
 #include <stdbool.h>
@@ -30,6 +30,11 @@
 // above HIGH times it. tests/checks/check_new.py counts them again.
 #define STAND_IN_LOW  0.53
 #define STAND_IN_HIGH 1.89
+
+// The tables of the catalogue from which a draft is made.
+struct draft_tables {
+  const struct table *accelerators, *models, *throughputs, *prices, *api_prices;
+};
 
 struct draft_workload {
   const char *model, *precision, *scenario; // ids and words of the catalogue

@@ -3,51 +3,59 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_interp.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *const curve_no_times =
     "its rungs give no P90 for time to first token or between tokens: each needs 64 requests";
 
 double curve_interpolate(const double *x, const double *y, size_t count, double at) {
-  double places[MAX_CURVE_POINTS], values[MAX_CURVE_POINTS], value = NAN;
+  double *places = malloc(2 * count * sizeof *places), *values = places + count, value = NAN;
+  gsl_interp *interpolation = NULL;
   size_t told = 0;
-  for (size_t i = 0; i < count && told < MAX_CURVE_POINTS; i++)
+  for (size_t i = 0; i < count; i++)
     if (isfinite(y[i])) {
       places[told] = x[i];
       values[told++] = y[i];
     }
   if (told < 2 || at < places[0] || at > places[told - 1])
-    return NAN;
+    goto end;
   gsl_set_error_handler_off();
-  gsl_interp *interpolation =
-      gsl_interp_alloc(told > 2 ? gsl_interp_steffen : gsl_interp_linear, told);
-  if (!interpolation)
-    return NAN;
+  interpolation = gsl_interp_alloc(told > 2 ? gsl_interp_steffen : gsl_interp_linear, told);
   if (gsl_interp_init(interpolation, places, values, told) != GSL_SUCCESS ||
       gsl_interp_eval_e(interpolation, places, values, at, NULL, &value) != GSL_SUCCESS)
     value = NAN;
+end:
   gsl_interp_free(interpolation);
+  free(places);
   return value;
 }
 
 bool curve_add(struct curve *curve, double batch, double tokens_per_s, double load_power,
-               const char *id) {
+               const char *id, struct arena *arena) {
+  const struct {
+    double **column, value;
+  } columns[] = {{&curve->batch, batch},
+                 {&curve->tokens_per_s, tokens_per_s},
+                 {&curve->load_power, load_power},
+                 {&curve->ttft_s, NAN},
+                 {&curve->tpot_s, NAN}};
   size_t at = 0;
-  if (!(batch >= 1 && batch <= MAX_CURVE_USERS))
-    return false;
   while (at < curve->count && curve->batch[at] < batch)
     at++;
-  if (curve->count == MAX_CURVE_POINTS || (at < curve->count && curve->batch[at] == batch))
+  if (at < curve->count && curve->batch[at] == batch)
     return false;
-  for (size_t i = curve->count++; i > at; i--) {
-    curve->batch[i] = curve->batch[i - 1];
-    curve->tokens_per_s[i] = curve->tokens_per_s[i - 1];
-    curve->load_power[i] = curve->load_power[i - 1];
-    curve->ids[i] = curve->ids[i - 1];
+  const size_t after = curve->count - at;
+  for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+    double *column = arena_room(arena, *columns[i].column, curve->count, sizeof *column);
+    memmove(column + at + 1, column + at, after * sizeof *column);
+    column[at] = columns[i].value;
+    *columns[i].column = column;
   }
-  curve->batch[at] = batch;
-  curve->tokens_per_s[at] = tokens_per_s;
-  curve->load_power[at] = load_power;
+  curve->ids = arena_room(arena, curve->ids, curve->count, sizeof *curve->ids);
+  memmove(curve->ids + at + 1, curve->ids + at, after * sizeof *curve->ids);
   curve->ids[at] = id;
+  curve->count++;
   return true;
 }
 
@@ -150,6 +158,9 @@ const char *curve_choose(const struct curve *curve, const struct curve_limits *l
   if (!limits_times(limits) &&
       !curve_is_within(curve_interactivity(curve, last), limits->interactivity))
     return why_none(curve, limits, arena);
+  if (curve->batch[last] > MAX_CURVE_USERS)
+    return arena_printf(arena, "its curve goes up to batch %g, and none is chosen above %d",
+                        curve->batch[last], MAX_CURVE_USERS);
   for (int batch = (int)curve->batch[last]; batch >= ceil(curve->batch[0]); batch--) {
     const struct curve_choice choice = choice_at(curve, batch);
     if (!keeps(&choice, limits))

@@ -13,17 +13,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Nobody has published a batch with more than MAX_CURVE_USERS users.
-enum { MAX_CURVE_POINTS = 64, MAX_CURVE_USERS = 65536 };
+// The largest batch on a curve from which curve_choose chooses: it tries every smaller one.
+enum { MAX_CURVE_USERS = 65536 };
 
+// Columns of `count` values, all in the arena.
 struct curve {
-  double batch[MAX_CURVE_POINTS];        // ascending, no two alike
-  double tokens_per_s[MAX_CURVE_POINTS]; // per accelerator
-  double load_power[MAX_CURVE_POINTS];   // W per accelerator; NAN if not measured
-  const char *ids[MAX_CURVE_POINTS];     // rows of data/throughput.csv, or ""
+  double *batch;        // ascending, no two alike
+  double *tokens_per_s; // per accelerator
+  double *load_power;   // W per accelerator; NAN if not measured
+  const char **ids;     // rows of data/throughput.csv, or ""
   // Time to first token and time per output token, at one percentile, P90 or higher; NAN if
   // unknown. Time limits can be met only up to the largest batch whose times are known.
-  double ttft_s[MAX_CURVE_POINTS], tpot_s[MAX_CURVE_POINTS];
+  double *ttft_s, *tpot_s;
   int percentile; // 0: the times are unknown
   size_t count;
   double accelerators; // that share the batch
@@ -46,9 +47,9 @@ struct curve_choice {
   bool has_own_watts;    // at a point with watts
 };
 
-// y at a place inside x[count], ascending, at most MAX_CURVE_POINTS, monotone between the points
-// (Steffen, Astronomy and Astrophysics 239, 1990; a straight line between two). Points whose y is
-// NAN are left out; NAN outside the others.
+// y at a place inside x[count], ascending, monotone between the points (Steffen, Astronomy and
+// Astrophysics 239, 1990; a straight line between two). Points whose y is NAN are left out; NAN
+// outside the others.
 double curve_interpolate(const double *x, const double *y, size_t count, double at);
 
 // Within a limit, or a round-off beyond it; always if there is none, INFINITY.
@@ -57,10 +58,9 @@ bool curve_is_within(double value, double limit);
 // Why time limits cannot be met if no times are known.
 extern const char *const curve_no_times;
 
-// Inserts a point in order of batch. False if that batch already has one, if there is no room, or
-// for a batch below 1 or above MAX_CURVE_USERS.
+// Inserts a point in order of batch, its times unknown. False if that batch already has one.
 bool curve_add(struct curve *curve, double batch, double tokens_per_s, double load_power,
-               const char *id);
+               const char *id, struct arena *arena);
 
 // A point's rate per user, token/s.
 double curve_interactivity(const struct curve *curve, size_t point);
@@ -73,7 +73,7 @@ int curve_at(const struct curve *curve, int batch, struct curve_choice *out);
 // the largest measured batch meets time limits, it is taken, as nothing larger was measured; but if
 // it exceeds a required rate, the batch for that rate lies beyond the range. Returns NULL, or a
 // message with the range, in the arena: the smallest batch misses the limits, the largest exceeds
-// the rate, or the times are unknown.
+// the rate or MAX_CURVE_USERS, or the times are unknown.
 const char *curve_choose(const struct curve *curve, const struct curve_limits *limits,
                          struct curve_choice *out, struct arena *arena);
 

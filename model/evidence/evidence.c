@@ -1,7 +1,8 @@
 #include "model/evidence/evidence.h"
 
+#include "base/texts.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/date.h"
+#include "model/evidence/choice.h"
 
 #include <assert.h>
 #include <math.h>
@@ -9,16 +10,14 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_LISTED = 12 }; // values or rows in a message
+static const char *const rate_column = "tokens_per_s_per_gpu";
 
 static const char *cell(const struct evidence_request *request, size_t row, const char *column) {
   return table_cell(request->throughputs, row, column);
 }
 
 double evidence_rate(const struct table *throughputs, size_t row) {
-  double per_second = 0;
-  table_number(throughputs, row, "tokens_per_s_per_gpu", &per_second);
-  return per_second;
+  return table_number_or(throughputs, row, rate_column, 0);
 }
 
 static bool is_of(const struct evidence_request *request, size_t row) {
@@ -26,9 +25,7 @@ static bool is_of(const struct evidence_request *request, size_t row) {
 }
 
 static double power_limit(const struct table *table, size_t row) {
-  double limit_w = 0;
-  table_number(table, row, "power_limit_w", &limit_w);
-  return limit_w;
+  return table_number_or(table, row, "power_limit_w", 0);
 }
 
 bool evidence_matches(const struct evidence_request *request, size_t row) {
@@ -47,17 +44,13 @@ static size_t count_matches(const struct evidence_request *request, int keys) {
   return count;
 }
 
-// Adds an item to a list, separated by "; ", unless it is already there.
-static const char *add_item(const char *list, const char *item, struct arena *arena) {
-  const char *ended = arena_printf(arena, "%s;", *item ? item : "(not stated)");
-  const char *known = strstr(list, ended);
-  if (known && (known == list || known[-1] == ' '))
-    return list;
-  return arena_printf(arena, "%s%s%s", list, *list ? " " : "", ended);
-}
-
-static const char *end_list(const char *list, struct arena *arena) {
-  return *list ? arena_copy_n(arena, list, strlen(list) - 1) : list;
+// Adds a value to those of a message, unless it is already there.
+static void list_value(struct texts *values, const char *value, struct arena *arena) {
+  const char *text = *value ? value : "(not stated)";
+  for (size_t i = 0; i < values->count; i++)
+    if (!strcmp(values->list[i], text))
+      return;
+  texts_add(values, arena, "%s", text);
 }
 
 // Which sources could supply what is missing.
@@ -69,7 +62,7 @@ static const char *who_could(const struct evidence_request *request, struct aren
 
 static const char *why_nothing(const struct evidence_request *request, struct arena *arena) {
   const struct table *table = request->throughputs;
-  const char *list = "";
+  struct texts values = {0};
   int key = 0;
   if (!count_matches(request, 0))
     return arena_printf(arena,
@@ -79,22 +72,17 @@ static const char *why_nothing(const struct evidence_request *request, struct ar
     key++;
   for (size_t row = 0; row < table->rows; row++)
     if (is_of(request, row) && workload_row_matches(request->workload, table, row, key))
-      list = add_item(list, workload_row_value(table, row, (enum workload_key)key), arena);
+      list_value(&values, workload_row_value(table, row, (enum workload_key)key), arena);
   return arena_printf(arena, "no published throughput of '%s' has %s = %s; available: %s (%s)",
                       request->accelerator, workload_key_names[key], request->workload->values[key],
-                      end_list(list, arena), who_could(request, arena));
+                      texts_joined_by(&values, "; ", arena), who_could(request, arena));
 }
 
 // ---- candidates
 
 struct choosing {
   const struct evidence_request *request;
-  const struct table *table;
-  struct arena *arena;
-  size_t *rows; // candidates so far
-  size_t count;
-  enum grade best; // of the candidates
-  struct date newest;
+  struct choice choice; // of the candidates
 };
 
 static bool is_benchmark(const struct table *table, size_t row) {
@@ -102,79 +90,46 @@ static bool is_benchmark(const struct table *table, size_t row) {
 }
 
 static bool has_length(const struct table *table, size_t row, const char *column, double wanted) {
-  double length = 0;
-  table_number(table, row, column, &length);
-  return wanted <= 0 || length == wanted;
+  return wanted <= 0 || table_number_or(table, row, column, 0) == wanted;
 }
 
 static bool is_held(const struct choosing *choosing, size_t row) {
-  return power_limit(choosing->table, row) == choosing->request->power_limit_w;
+  return power_limit(choosing->choice.table, row) == choosing->request->power_limit_w;
 }
 
 static bool is_asked_for(const struct choosing *choosing, size_t row) {
   const struct evidence_request *request = choosing->request;
   const char *const *said = request->workload->values;
-  const bool speculates = *workload_row_value(choosing->table, row, WORKLOAD_SPECULATION);
+  const bool speculates = *workload_row_value(choosing->choice.table, row, WORKLOAD_SPECULATION);
   const bool is_agentic =
-      !strcmp(workload_row_value(choosing->table, row, WORKLOAD_SCENARIO), "agentic");
+      !strcmp(workload_row_value(choosing->choice.table, row, WORKLOAD_SCENARIO), "agentic");
   return (!speculates || *said[WORKLOAD_SPECULATION]) && (!is_agentic || *said[WORKLOAD_SCENARIO]);
 }
 
 static bool has_lengths(const struct choosing *choosing, size_t row) {
   const struct evidence_request *request = choosing->request;
-  return is_benchmark(choosing->table, row) ||
-         (has_length(choosing->table, row, "isl", request->input_tokens) &&
-          has_length(choosing->table, row, "osl", request->output_tokens));
+  return is_benchmark(choosing->choice.table, row) ||
+         (has_length(choosing->choice.table, row, "isl", request->input_tokens) &&
+          has_length(choosing->choice.table, row, "osl", request->output_tokens));
 }
 
 // Within a family of precisions, exactly the stated one, if any candidate has it.
 static bool is_precise(const struct choosing *choosing, size_t row) {
   const char *said = choosing->request->workload->values[WORKLOAD_PRECISION];
-  for (size_t i = 0; i < choosing->count && *said; i++)
-    if (!strcmp(said, workload_row_value(choosing->table, choosing->rows[i], WORKLOAD_PRECISION)))
-      return !strcmp(said, workload_row_value(choosing->table, row, WORKLOAD_PRECISION));
+  for (size_t i = 0; i < choosing->choice.count && *said; i++)
+    if (!strcmp(said, workload_row_value(choosing->choice.table, choosing->choice.rows[i],
+                                         WORKLOAD_PRECISION)))
+      return !strcmp(said, workload_row_value(choosing->choice.table, row, WORKLOAD_PRECISION));
   return true;
-}
-
-static bool is_later(struct date a, struct date b) {
-  return a.year != b.year     ? a.year > b.year
-         : a.month != b.month ? a.month > b.month
-                              : a.day > b.day;
-}
-
-// The best grade and the newest date among the candidates.
-static void find_best(struct choosing *choosing) {
-  choosing->best = GRADE_ASSUMED;
-  choosing->newest = (struct date){0};
-  for (size_t i = 0; i < choosing->count; i++) {
-    const enum grade grade = catalog_grade(choosing->table, choosing->rows[i]);
-    struct date date;
-    choosing->best = grade < choosing->best ? grade : choosing->best;
-    if (catalog_date(choosing->table, choosing->rows[i], &date) && is_later(date, choosing->newest))
-      choosing->newest = date;
-  }
-}
-
-static bool is_of_best_grade(const struct choosing *choosing, size_t row) {
-  return catalog_grade(choosing->table, row) <= choosing->best;
-}
-
-static bool is_recent(const struct choosing *choosing, size_t row) {
-  struct date of = {0};
-  catalog_date(choosing->table, row, &of);
-  return !date_is_stale(of, choosing->newest);
 }
 
 // Drops the candidates that fail a test, which is applied to all of them before any is dropped.
 static void keep(struct choosing *choosing, bool (*holds)(const struct choosing *, size_t)) {
-  bool *kept = arena_array(choosing->arena, choosing->count + 1, sizeof *kept);
-  size_t count = 0;
-  for (size_t i = 0; i < choosing->count; i++)
-    kept[i] = holds(choosing, choosing->rows[i]);
-  for (size_t i = 0; i < choosing->count; i++)
-    if (kept[i])
-      choosing->rows[count++] = choosing->rows[i];
-  choosing->count = count;
+  struct choice *choice = &choosing->choice;
+  bool *kept = arena_array(choice->arena, choice->count, sizeof *kept);
+  for (size_t i = 0; i < choice->count; i++)
+    kept[i] = holds(choosing, choice->rows[i]);
+  choice_keep(choice, kept);
 }
 
 // ---- what the candidates must agree on
@@ -182,25 +137,25 @@ static void keep(struct choosing *choosing, bool (*holds)(const struct choosing 
 // The lengths of a row's requests, in words; all of MLPerf's count as one, and so do those of a
 // source's own traces.
 static const char *lengths_of(const struct choosing *choosing, size_t row) {
-  const char *input = table_cell(choosing->table, row, "isl");
-  if (is_benchmark(choosing->table, row))
+  const char *input = table_cell(choosing->choice.table, row, "isl");
+  if (is_benchmark(choosing->choice.table, row))
     return "as MLPerf gives them";
   if (!*input)
-    return table_cell(choosing->table, row, "source_title");
-  return arena_printf(choosing->arena, "%s in, %s out", input,
-                      table_cell(choosing->table, row, "osl"));
+    return table_cell(choosing->choice.table, row, "source_title");
+  return arena_printf(choosing->choice.arena, "%s in, %s out", input,
+                      table_cell(choosing->choice.table, row, "osl"));
 }
 
 static const char *scenario_of(const struct choosing *choosing, size_t row) {
-  return workload_row_value(choosing->table, row, WORKLOAD_SCENARIO);
+  return workload_row_value(choosing->choice.table, row, WORKLOAD_SCENARIO);
 }
 
 static const char *activations_of(const struct choosing *choosing, size_t row) {
-  return workload_row_value(choosing->table, row, WORKLOAD_ACTIVATIONS);
+  return workload_row_value(choosing->choice.table, row, WORKLOAD_ACTIVATIONS);
 }
 
 static const char *precision_of(const struct choosing *choosing, size_t row) {
-  return workload_row_value(choosing->table, row, WORKLOAD_PRECISION);
+  return workload_row_value(choosing->choice.table, row, WORKLOAD_PRECISION);
 }
 
 static const struct agreement {
@@ -214,21 +169,21 @@ static const struct agreement {
 };
 
 static const char *why_several(const struct choosing *choosing, const struct agreement *agreement) {
-  const char *list = "";
-  for (size_t i = 0; i < choosing->count; i++)
-    list = add_item(list, agreement->of(choosing, choosing->rows[i]), choosing->arena);
-  return arena_printf(choosing->arena,
+  struct texts values = {0};
+  for (size_t i = 0; i < choosing->choice.count; i++)
+    list_value(&values, agreement->of(choosing, choosing->choice.rows[i]), choosing->choice.arena);
+  return arena_printf(choosing->choice.arena,
                       "%zu published throughputs of '%s' match, with several %s; choose with %s in "
                       "[workload], or name a row with evidence = ID: %s",
-                      choosing->count, choosing->request->accelerator, agreement->what,
-                      agreement->how, end_list(list, choosing->arena));
+                      choosing->choice.count, choosing->request->accelerator, agreement->what,
+                      agreement->how, texts_joined_by(&values, "; ", choosing->choice.arena));
 }
 
 static const char *find_disagreement(const struct choosing *choosing) {
   for (size_t a = 0; a < sizeof agreements / sizeof agreements[0]; a++)
-    for (size_t i = 1; i < choosing->count; i++)
-      if (strcmp(agreements[a].of(choosing, choosing->rows[0]),
-                 agreements[a].of(choosing, choosing->rows[i])) != 0)
+    for (size_t i = 1; i < choosing->choice.count; i++)
+      if (strcmp(agreements[a].of(choosing, choosing->choice.rows[0]),
+                 agreements[a].of(choosing, choosing->choice.rows[i])) != 0)
         return why_several(choosing, &agreements[a]);
   return NULL;
 }
@@ -242,28 +197,26 @@ static const char *find_candidates(struct choosing *choosing) {
       {is_asked_for, "are for agentic traces or speculative decoding, which the workload does not "
                      "name in scenario or speculation"},
       {has_lengths, "have request lengths other than input_tokens and output_tokens"},
-      {is_precise, ""}, // of these three, one always remains
-      {is_of_best_grade, ""},
-      {is_recent, ""},
+      {is_precise, ""}, // one always remains
   };
-  for (size_t row = 0; row < choosing->table->rows; row++)
-    if (is_of(choosing->request, row) &&
-        workload_row_matches(choosing->request->workload, choosing->table, row, WORKLOAD_KEYS)) {
-      choosing->rows =
-          arena_room(choosing->arena, choosing->rows, choosing->count, sizeof *choosing->rows);
-      choosing->rows[choosing->count++] = row;
-    }
-  if (!choosing->count)
-    return why_nothing(choosing->request, choosing->arena);
+  const struct evidence_request *request = choosing->request;
+  struct choice *choice = &choosing->choice;
+  for (size_t row = 0; row < choice->table->rows; row++)
+    if (is_of(request, row) &&
+        workload_row_matches(request->workload, choice->table, row, WORKLOAD_KEYS))
+      choice_add(choice, row);
+  if (!choice->count)
+    return why_nothing(request, choice->arena);
   for (size_t d = 0; d < sizeof demands / sizeof demands[0]; d++) {
-    const size_t before = choosing->count;
-    find_best(choosing);
+    const size_t before = choice->count;
     keep(choosing, demands[d].holds);
-    if (!choosing->count)
-      return arena_printf(choosing->arena, "%zu published throughput%s of '%s' that fit%s %s",
-                          before, before == 1 ? "" : "s", choosing->request->accelerator,
-                          before == 1 ? "s" : "", demands[d].why);
+    if (!choice->count)
+      return arena_printf(choice->arena, "%zu published throughput%s of '%s' that fit%s %s", before,
+                          before == 1 ? "" : "s", request->accelerator, before == 1 ? "s" : "",
+                          demands[d].why);
   }
+  choice_keep_best_grade(choice);
+  choice_keep_recent(choice);
   return find_disagreement(choosing);
 }
 
@@ -274,49 +227,31 @@ static const char *submitter_of(const struct table *table, size_t row) {
   return *submitter ? submitter : table_cell(table, row, "source_title");
 }
 
-// By throughput, then id.
-static int compare_rows(const struct table *table, size_t a, size_t b) {
-  const double rate_a = evidence_rate(table, a), rate_b = evidence_rate(table, b);
-  if (rate_a != rate_b)
-    return rate_a < rate_b ? -1 : 1;
-  return strcmp(table_cell(table, a, "id"), table_cell(table, b, "id"));
-}
-
 static bool is_best_of_submitter(const struct choosing *choosing, size_t row) {
-  const struct table *table = choosing->table;
-  for (size_t i = 0; i < choosing->count; i++) {
-    const size_t other = choosing->rows[i];
+  const struct table *table = choosing->choice.table;
+  for (size_t i = 0; i < choosing->choice.count; i++) {
+    const size_t other = choosing->choice.rows[i];
     const double rate = evidence_rate(table, row), beside = evidence_rate(table, other);
     if (!strcmp(submitter_of(table, row), submitter_of(table, other)) &&
-        (beside > rate || (beside == rate && compare_rows(table, other, row) < 0)))
+        (beside > rate || (beside == rate && choice_compare(table, rate_column, other, row) < 0)))
       return false;
   }
   return true;
 }
 
-static void sort_rows(const struct choosing *choosing) {
-  for (size_t i = 1; i < choosing->count; i++)
-    for (size_t j = i;
-         j && compare_rows(choosing->table, choosing->rows[j], choosing->rows[j - 1]) < 0; j--) {
-      const size_t row = choosing->rows[j];
-      choosing->rows[j] = choosing->rows[j - 1];
-      choosing->rows[j - 1] = row;
-    }
-}
-
 static const char *gather(const struct evidence_request *request, struct candidates *candidates,
                           struct arena *arena) {
-  const struct table *table = request->throughputs;
-  struct choosing choosing = {.request = request, .table = table, .arena = arena};
+  struct choosing choosing = {request, {.table = request->throughputs, .arena = arena}};
+  struct choice *choice = &choosing.choice;
   const char *why = find_candidates(&choosing);
   if (why)
     return why;
-  candidates->rows = choosing.count;
+  candidates->rows = choice->count;
   keep(&choosing, is_best_of_submitter);
-  sort_rows(&choosing);
-  assert(choosing.rows); // each submitter's best of the rows that fit is kept
-  candidates->submitters = choosing.count;
-  candidates->best = choosing.rows;
+  choice_sort(choice, rate_column);
+  assert(choice->rows); // each submitter's best of the rows that fit is kept
+  candidates->submitters = choice->count;
+  candidates->best = choice->rows;
   return NULL;
 }
 
@@ -378,8 +313,7 @@ static const char *other_lengths(const struct evidence_request *request, size_t 
   } lengths[] = {{"isl", "input_tokens", request->input_tokens},
                  {"osl", "output_tokens", request->output_tokens}};
   for (size_t i = 0; i < 2 && !is_benchmark(request->throughputs, row); i++) {
-    double has = 0;
-    table_number(request->throughputs, row, lengths[i].column, &has);
+    const double has = table_number_or(request->throughputs, row, lengths[i].column, 0);
     if (workload_lengths_differ(has, lengths[i].wanted))
       return arena_printf(arena, "evidence '%s' has %s = %g, but the workload asks for %g",
                           request->wanted, lengths[i].name, has, lengths[i].wanted);
@@ -434,10 +368,7 @@ static void note_named(const struct evidence_request *request, struct evidence *
 }
 
 void evidence_of_row(const struct table *throughputs, size_t row, struct evidence *evidence) {
-  double watts = NAN, node = NAN, accelerators = 1;
-  table_number(throughputs, row, "avg_gpu_power_w_total", &watts);
-  table_number(throughputs, row, "system_power_w", &node);
-  table_number(throughputs, row, "num_gpus", &accelerators);
+  const double accelerators = table_number_or(throughputs, row, "num_gpus", 1);
   const double limit_w = power_limit(throughputs, row);
   *evidence = (struct evidence){
       .table = throughputs,
@@ -448,12 +379,13 @@ void evidence_of_row(const struct table *throughputs, size_t row, struct evidenc
       .date = table_cell(throughputs, row, "as_of"),
       .doubt = table_cell(throughputs, row, "doubt"),
       .tokens_per_s = evidence_rate(throughputs, row),
-      .load_power_w = watts / accelerators,
-      .node_power_w = node / accelerators,
+      .load_power_w =
+          table_number_or(throughputs, row, "avg_gpu_power_w_total", NAN) / accelerators,
+      .node_power_w = table_number_or(throughputs, row, "system_power_w", NAN) / accelerators,
       .power_limit_w = limit_w > 0 ? limit_w : NAN,
       .grade = catalog_grade(throughputs, row),
       .power_grade = catalog_grade(throughputs, row),
-      .place = table_place(throughputs, row, "tokens_per_s_per_gpu"),
+      .place = table_place(throughputs, row, rate_column),
       .note = "",
   };
   for (int key = 0; key < WORKLOAD_KEYS; key++)

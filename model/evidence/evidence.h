@@ -71,7 +71,8 @@ void evidence_of_row(const struct table *throughputs, size_t row, struct evidenc
 // token/s per accelerator of a row.
 double evidence_rate(const struct table *throughputs, size_t row);
 
-// Does the accelerator have a row that matches what the workload states?
+// Whether a row is the accelerator's at the requested power limit and matches what the workload
+// states.
 bool evidence_matches(const struct evidence_request *request, size_t row);
 
 #endif

@@ -6,17 +6,13 @@
 #include <string.h>
 
 double like_run_active(const struct table *models, const char *model) {
-  double active_b = NAN;
   const long row = *model ? catalog_find(models, model) : -1;
-  if (row >= 0)
-    table_number(models, (size_t)row, "active_params_b", &active_b);
-  return active_b;
+  return row < 0 ? (double)NAN : table_number_or(models, (size_t)row, "active_params_b", NAN);
 }
 
 double like_run_active_of_row(const struct like_run *run, size_t row) {
-  double active_b = like_run_active(run->models, table_cell(run->throughputs, row, "model"));
-  table_number(run->throughputs, row, "active_params_b", &active_b);
-  return active_b;
+  return table_number_or(run->throughputs, row, "active_params_b",
+                         like_run_active(run->models, table_cell(run->throughputs, row, "model")));
 }
 
 // How far apart two amounts are, as a factor: 0 if equal; NAN if one is unknown.

@@ -9,9 +9,7 @@
 #include <strings.h>
 
 static double number(const struct table *models, size_t row, const char *column) {
-  double value = 0;
-  table_number(models, row, column, &value);
-  return value;
+  return table_number_or(models, row, column, 0);
 }
 
 // Multi-head latent attention: queries and keys through low-rank projections, each with a norm.

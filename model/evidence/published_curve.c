@@ -35,13 +35,11 @@ static bool is_same_curve(const struct table *table, size_t a, size_t b) {
 }
 
 static double batch_of(const struct table *table, size_t row) {
-  double batch = 0;
-  table_number(table, row, "batch_or_concurrency", &batch);
-  return batch;
+  return table_number_or(table, row, "batch_or_concurrency", 0);
 }
 
 static bool has_batch(const struct table *table, size_t row) {
-  return batch_of(table, row) >= 1 && batch_of(table, row) <= MAX_CURVE_USERS;
+  return batch_of(table, row) >= 1;
 }
 
 static bool is_point(const struct evidence_request *request, size_t row) {
@@ -103,14 +101,15 @@ static const char *read_curve(const struct evidence_request *request, size_t of,
                               struct curve *curve, struct arena *arena) {
   const struct table *table = request->throughputs;
   struct evidence point;
-  *curve = (struct curve){.accelerators = 1, .grade = catalog_grade(table, of)};
-  table_number(table, of, "num_gpus", &curve->accelerators);
+  *curve = (struct curve){.accelerators = table_number_or(table, of, "num_gpus", 1),
+                          .grade = catalog_grade(table, of)};
   for (size_t row = 0; row < table->rows; row++) {
     if (strcmp(table_cell(table, row, "accelerator"), request->accelerator) != 0 ||
         !is_same_curve(table, of, row) || !has_batch(table, row))
       continue;
     evidence_of_row(table, row, &point);
-    if (curve_add(curve, batch_of(table, row), point.tokens_per_s, point.load_power_w, point.id))
+    if (curve_add(curve, batch_of(table, row), point.tokens_per_s, point.load_power_w, point.id,
+                  arena))
       continue;
     return arena_printf(
         arena,

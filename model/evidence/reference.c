@@ -48,10 +48,7 @@ struct reference {
 };
 
 static double cell_number(const struct table *table, long row, const char *column) {
-  double value = NAN;
-  if (row >= 0)
-    table_number(table, (size_t)row, column, &value);
-  return value;
+  return row < 0 ? (double)NAN : table_number_or(table, (size_t)row, column, NAN);
 }
 
 // The table of ID.COLUMN, its row (-1: none) and its column; NULL after an error.

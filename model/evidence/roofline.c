@@ -23,14 +23,8 @@ static const struct {
     {NULL, NULL, {"dense_bf16_tflops", "dense_fp8_tflops", "dense_fp4_tflops", "dense_int8_tops"}},
 };
 
-static double number(const struct table *table, size_t row, const char *column) {
-  double value = NAN;
-  table_number(table, row, column, &value);
-  return value;
-}
-
 static double active_parameters(const struct roofline *roofline) {
-  return 1e9 * number(roofline->models, roofline->model, "matmul_active_params_b");
+  return 1e9 * table_number_or(roofline->models, roofline->model, "matmul_active_params_b", NAN);
 }
 
 static double peak_of(const struct roofline *roofline) {
@@ -38,11 +32,12 @@ static double peak_of(const struct roofline *roofline) {
   while (computes[i].precision && strcmp(computes[i].precision, roofline->precision) != 0)
     i++;
   if (computes[i].own &&
-      isnan(number(roofline->accelerators, roofline->accelerator, computes[i].own)))
+      isnan(table_number_or(roofline->accelerators, roofline->accelerator, computes[i].own, NAN)))
     return NAN;
   double peak = NAN;
   for (size_t p = 0; p < MAX_PEAKS && computes[i].peaks[p]; p++)
-    peak = fmax(peak, number(roofline->accelerators, roofline->accelerator, computes[i].peaks[p]));
+    peak = fmax(peak, table_number_or(roofline->accelerators, roofline->accelerator,
+                                      computes[i].peaks[p], NAN));
   return peak;
 }
 
@@ -56,7 +51,7 @@ double roofline_reading(const struct roofline *roofline) {
   const struct memory_model model = memory_model_of(roofline->models, roofline->model);
   const double bits = memory_bits(roofline->precision), kv_bits = memory_bits(roofline->kv);
   const double bandwidth =
-      1e12 * number(roofline->accelerators, roofline->accelerator, "memory_bw_tbs");
+      1e12 * table_number_or(roofline->accelerators, roofline->accelerator, "memory_bw_tbs", NAN);
   const double weights = active_parameters(roofline) * (bits > 0 ? bits : 4) / 8;
   const double cache =
       roofline->batch * memory_kv(&model, roofline->context, kv_bits > 0 ? kv_bits : 8);

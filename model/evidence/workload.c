@@ -96,18 +96,24 @@ bool workload_row_matches(const struct workload *workload, const struct table *t
   return true;
 }
 
-static const enum workload_key per_user[] = {WORKLOAD_INTERACTIVITY, WORKLOAD_TTFT, WORKLOAD_TPOT};
+bool workload_is_decoding(const struct workload *workload) {
+  return !strcmp(workload->values[WORKLOAD_BASIS], "decode") ||
+         !strcmp(workload->values[WORKLOAD_SCENARIO], "decode");
+}
+
+const enum workload_key workload_per_user[WORKLOAD_PER_USER] = {WORKLOAD_INTERACTIVITY,
+                                                                WORKLOAD_TTFT, WORKLOAD_TPOT};
 
 bool workload_chooses_batch(const struct workload *workload) {
-  for (size_t i = 0; i < sizeof per_user / sizeof per_user[0]; i++)
-    if (*workload->values[per_user[i]])
+  for (size_t i = 0; i < WORKLOAD_PER_USER; i++)
+    if (*workload->values[workload_per_user[i]])
       return true;
   return false;
 }
 
 static bool gives_the_same(const struct workload *a, const struct workload *b) {
-  for (size_t i = 0; i < sizeof per_user / sizeof per_user[0]; i++)
-    if (strcmp(a->values[per_user[i]], b->values[per_user[i]]) != 0)
+  for (size_t i = 0; i < WORKLOAD_PER_USER; i++)
+    if (strcmp(a->values[workload_per_user[i]], b->values[workload_per_user[i]]) != 0)
       return false;
   return workload_chooses_batch(a);
 }

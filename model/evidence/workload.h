@@ -50,7 +50,14 @@ struct workload {
 // A row's value for a key in data/throughput.csv; "" for none.
 const char *workload_row_value(const struct table *table, size_t row, enum workload_key key);
 
-// Whether a rate or time per user chooses the batch.
+// Whether it is decoding alone, without prefill.
+bool workload_is_decoding(const struct workload *workload);
+
+// The rate and times per user that choose the batch.
+enum { WORKLOAD_PER_USER = 3 };
+extern const enum workload_key workload_per_user[WORKLOAD_PER_USER];
+
+// Whether one of them does.
 bool workload_chooses_batch(const struct workload *workload);
 
 // Whether two values of a key are equal for a workload, or count as equal.
@@ -68,8 +75,8 @@ double workload_decode_context(const struct workload *workload);
 // Whether two lengths of requests differ by more than REQUEST_LENGTHS; one of 0 does not differ.
 bool workload_lengths_differ(double a, double b);
 
-// The note for two workloads whose precisions count as equal but are not the same: "precision: fp4
-// and mxfp4, ..."; NULL otherwise.
+// The note for two workloads whose precisions count as equal but are not the same: "fp4 and mxfp4,
+// treated as one here: ..."; NULL otherwise.
 const char *workload_family_note(const struct workload *a, const struct workload *b,
                                  struct arena *arena);
 

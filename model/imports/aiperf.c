@@ -150,7 +150,7 @@ static void say_run(struct reading *reading) {
 
 // The metrics that GenAI-Perf and AIPerf, its successor, have in common.
 static struct serving_rung read_metrics(const struct reading *reading) {
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   rung.completed = count_of(reading, "request_count");
   rung.output_tokens_per_s = mean_of(reading, "output_token_throughput", "tokens/sec");
   rung.input_tokens = mean_of(reading, "input_sequence_length", "tokens");
@@ -263,7 +263,7 @@ int read_genai_perf(struct reading *reading) {
   // The rate is that of all output tokens over the time, which the file does not state otherwise.
   rung.window_s = rung.completed * rung.output_tokens / rung.output_tokens_per_s;
   if (json_is_false(option_of(reading, "endpoint/streaming", "streaming")))
-    rung.ttft = serving_rung_unknown.ttft; // of the only response, which is the whole answer
+    rung.ttft = serving_rung_unknown().ttft; // of the only response, which is the whole answer
   set_load(reading, &rung);
   read_gpu_table(reading, &rung.power);
   say_genai_perf(reading);

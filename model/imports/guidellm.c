@@ -65,7 +65,7 @@ static bool is_cut(const struct reading *reading, const json_t *benchmark,
 // not over time: tokens are added up and divided by the duration.
 static int read_benchmark(struct reading *reading, const json_t *benchmark) {
   const json_t *metrics = json_below(benchmark, "metrics");
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   const struct rung_totals totals = {
       number_below(reading, metrics, "prompt_token_count/successful/total_sum"),
       number_below(reading, metrics, "output_token_count/successful/total_sum"), NAN};

@@ -5,6 +5,7 @@
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
 #include "model/imports/format.h"
+#include "model/records/served_rungs.h"
 #include "model/telemetry/power_join.h"
 
 #include <math.h>
@@ -199,14 +200,9 @@ static int check_traits(const struct joining *joining) {
 }
 
 // Lengths are drawn around a mean, and differ slightly between the rungs of one curve.
-#define LENGTHS_AGREE 0.05
-
-static bool is_like(double a, double b) {
-  return (isnan(a) && isnan(b)) || fabs(a - b) <= LENGTHS_AGREE * fmax(a, b);
-}
-
 static bool same_lengths(const struct serving_rung *a, const struct serving_rung *b) {
-  return is_like(a->input_tokens, b->input_tokens) && is_like(a->output_tokens, b->output_tokens);
+  return served_is_alike(a->input_tokens, b->input_tokens) &&
+         served_is_alike(a->output_tokens, b->output_tokens);
 }
 
 static const char *lengths_text(const struct serving_rung *rung, struct arena *arena) {
@@ -474,7 +470,7 @@ int import_join(const struct imported *list, size_t count, const struct import_s
                 struct catalog *catalog, struct import *import, struct arena *arena,
                 struct diagnostics *diagnostics) {
   struct joining joining = {list, count, statement, catalog, import, {0}, arena, diagnostics};
-  struct serving_record blank = serving_record_unknown;
+  struct serving_record blank = serving_record_unknown();
   *import = (struct import){0};
   if (check_traits(&joining) || settle_facts(&joining) || check_lengths(&joining) ||
       split_published(&joining, &blank))

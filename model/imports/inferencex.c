@@ -127,7 +127,7 @@ static void say_run(const struct reading *reading) {
 
 int read_inferencex(struct reading *reading) {
   const json_t *json = reading->part->json;
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   struct gpus gpus;
   if (read_gpus(reading, &gpus))
     return -1;

@@ -77,7 +77,7 @@ int read_llama_bench(struct reading *reading) {
                written = number_below(reading, json, "n_gen"),
                depth = number_below(reading, json, "n_depth"),
                rate = number_below(reading, json, "avg_ts");
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   say_llama(reading);
   rung.load = LOAD_STATIC;
   rung.concurrency = 1;
@@ -99,7 +99,7 @@ int read_batched_bench(struct reading *reading) {
   const json_t *json = reading->part->json;
   const double rate = number_below(reading, json, "speed_tg"),
                time_s = number_below(reading, json, "t_tg");
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   reading->imported->basis = BASIS_DECODE;
   reading->imported->engine = "llama.cpp";
   rung.load = LOAD_STATIC;

@@ -89,7 +89,7 @@ static void say_hosts(const struct reading *reading) {
 int read_llm_d_1(struct reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json, *metrics = json_below(json, "metrics");
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   const char *tool = text_below(reading, json, "scenario/load/name");
   imported->tool_version = text_below(reading, json, "version");
   imported->model = text_below(reading, json, "scenario/model/name");
@@ -217,7 +217,7 @@ int read_llm_d_2(struct reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
   const json_t *aggregate = json_below(json, "results/request_performance/aggregate");
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   const char *tool = text_below(reading, json, "scenario/load/standardized/tool");
   imported->tool_version = text_below(reading, json, "version");
   texts_add(&imported->remarks, reading->arena, "measured by %s %s", tool,
@@ -266,7 +266,7 @@ static void read_output(const struct reading *reading, const json_t *successes,
 
 int read_inference_perf(struct reading *reading) {
   const json_t *json = reading->part->json, *successes = json_below(json, "successes");
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   rung.window_s = number_below(reading, json, "benchmark_time_seconds");
   rung.completed = number_below(reading, successes, "count");
   rung.failed = number_below(reading, json, "failures/count");

@@ -61,7 +61,7 @@ static int check_result(const struct reading *reading, const struct scenario_key
 int read_mlperf(struct reading *reading) {
   const json_t *json = reading->part->json;
   const struct scenario_keys *keys = scenario_of(text_below(reading, json, "Scenario"));
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   if (check_result(reading, keys))
     return -1;
   reading->imported->stops_early = true;

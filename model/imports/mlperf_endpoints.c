@@ -65,7 +65,7 @@ static double window_of(const struct reading *reading) {
 
 int read_mlperf_endpoints(struct reading *reading) {
   const json_t *json = reading->part->json;
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   if (!json_is_true(json_below(json, "complete")))
     return reading_error(reading, "the run is not complete, but %s",
                          text_below(reading, json, "state"));

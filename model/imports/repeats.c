@@ -1,14 +1,12 @@
 #include "model/imports/repeats.h"
 
 #include "base/texts.h"
+#include "model/evidence/workload.h"
 #include "model/records/serving.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-// Lengths are drawn around a mean, and differ slightly from run to run.
-#define LENGTHS_AGREE 0.05
 
 static int compare(double a, double b) {
   if (isnan(a) || isnan(b))
@@ -39,8 +37,9 @@ static int by_rate(const void *one, const void *other) {
   return compare(a->output_tokens_per_s, b->output_tokens_per_s);
 }
 
+// Lengths are drawn around a mean, and differ slightly from run to run.
 static bool is_near(double a, double b) {
-  return fabs(a - b) <= LENGTHS_AGREE * fmax(a, b);
+  return fabs(a - b) <= REQUEST_LENGTHS * fmax(a, b);
 }
 
 static bool is_repeat(const struct serving_rung *a, const struct serving_rung *b) {

@@ -47,7 +47,7 @@ static void say_server(const struct reading *reading) {
 
 int read_sglang(struct reading *reading) {
   const json_t *json = reading->part->json;
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   const struct rung_totals totals = {first_number(reading, "total_input_tokens", "total_input"),
                                      number_below(reading, json, "total_output_tokens"), NAN};
   rung_set_load(reading, &rung, json);

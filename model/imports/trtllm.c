@@ -49,7 +49,7 @@ int read_trtllm(struct reading *reading) {
   const json_t *performance = json_below(reading->part->json, "performance"),
                *requests = json_below(reading->part->json, "request_info"),
                *streaming = json_below(reading->part->json, "streaming_metrics");
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   rung.window_s = 1e-3 * number_below(reading, performance, "total_latency_ms");
   rung.completed = number_below(reading, requests, "num_requests");
   rung.mean_concurrency = number_below(reading, requests, "avg_num_concurrent_requests");

@@ -77,7 +77,7 @@ static void say_run(struct reading *reading) {
 
 int read_vllm(struct reading *reading) {
   const json_t *json = reading->part->json;
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   const struct rung_totals totals = {number_below(reading, json, "total_input_tokens"),
                                      number_below(reading, json, "total_output_tokens"),
                                      number_below(reading, json, "total_token_throughput")};

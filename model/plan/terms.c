@@ -182,7 +182,7 @@ const struct plan_terms *plan_terms_read(const struct scenario *scenario, struct
   *terms = (struct plan_terms){
       .place = section ? section->place : (struct place){.source = scenario->source},
       .period_h = scenario->period_h,
-      .year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value,
+      .year_h = HOURS_PER_YEAR,
       .from_date_h =
           hours_a_day * (double)(day_number(scenario->start) - day_number(scenario->date)),
       .site_power = INFINITY,

@@ -97,12 +97,10 @@ static bool same_but_batch(const struct table *table, size_t a, size_t b) {
 }
 
 static struct batch_point published_point(const struct table *table, size_t row) {
-  struct batch_point point = {.source = table_cell(table, row, "id")};
-  double per_second = 0;
-  if (table_number(table, row, "tokens_per_s_per_gpu", &per_second))
-    point.throughput = rate_per_hour(per_second);
-  table_number(table, row, "batch_or_concurrency", &point.batch);
-  return point;
+  return (struct batch_point){
+      .batch = table_number_or(table, row, "batch_or_concurrency", 0),
+      .throughput = rate_per_hour(table_number_or(table, row, "tokens_per_s_per_gpu", 0)),
+      .source = table_cell(table, row, "id")};
 }
 
 // The row from which a figure was taken, or -1.

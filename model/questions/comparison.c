@@ -19,7 +19,7 @@ struct flows {
 };
 
 static double years(double time) {
-  return time / conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  return time / HOURS_PER_YEAR;
 }
 
 // The rate is continuous, per year: a flow's factor is exp(-rate * years).
@@ -132,7 +132,7 @@ static double *discounted(const struct cash_pair *pair, int wacc, const double *
                           const double *ends) {
   int periods = pair->scenario->periods;
   const double rate = option_value(pair->scenario, pair->baseline, wacc, 0);
-  const double growth = 1 + rate * conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  const double growth = 1 + rate * HOURS_PER_YEAR;
   double *amounts = arena_array(pair->arena, (size_t)periods, sizeof *amounts);
   for (int t = 0; t < periods; t++)
     amounts[t] = values[t] / pow(growth, years(ends[t]));

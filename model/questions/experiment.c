@@ -166,7 +166,6 @@ static void find_wanted(struct experiment_setup *setup) {
 // Enough for the longest horizon of a free range or a condition.
 static int periods_of(const struct experiment_setup *setup) {
   const struct scenario *scenario = setup->claims->scenario;
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   const int horizon = model_find(scenario->model, "horizon");
   double longest = 0;
   for (size_t i = 0; i < scenario->free_count; i++)
@@ -176,7 +175,7 @@ static int periods_of(const struct experiment_setup *setup) {
     for (int i = 0; i < setup->claims->list[c].condition_count; i++)
       if (setup->claims->list[c].conditions[i].target.declaration == horizon)
         longest = fmax(longest, setup->claims->list[c].conditions[i].value);
-  const int needed = 1 + (int)ceil(longest / year_h - 1e-9);
+  const int needed = 1 + (int)ceil(longest / HOURS_PER_YEAR - 1e-9);
   return needed > scenario->periods ? needed : scenario->periods;
 }
 

@@ -159,7 +159,7 @@ static double read_time(const struct portfolio_reader *reader, const struct ini_
   if (unit_parse("month", key->value_place, &unit, reader->arena, reader->diagnostics) ||
       quantity_parse(key->value, key->value_place, &unit, &time, reader->diagnostics))
     return 0;
-  if (!(time >= 0 && time <= MAX_TIME_YEARS * conversion_table[CONVERT_HOURS_PER_YEAR].value))
+  if (!(time >= 0 && time <= MAX_TIME_YEARS * HOURS_PER_YEAR))
     diagnostics_error(reader->diagnostics, key->value_place, "%s must be from 0 to %d yr, not %s",
                       key->name, MAX_TIME_YEARS, key->value);
   return time;
@@ -191,17 +191,17 @@ static double read_belief(const struct portfolio_reader *reader, const struct in
 // Growth of tokens: more than the loss of all of them in a year.
 static double read_growth(const struct portfolio_reader *reader, const struct ini_key *key,
                           const struct distribution **belief) {
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   struct unit unit;
   double growth;
   if (isalpha((unsigned char)*key->value))
-    return read_belief(reader, key, "%/yr", -MIN_KEPT / year_h, MAX_GROWTH / year_h, belief);
+    return read_belief(reader, key, "%/yr", -MIN_KEPT / HOURS_PER_YEAR, MAX_GROWTH / HOURS_PER_YEAR,
+                       belief);
   if (!reader->portfolio->planned)
     reader->portfolio->planned = key;
   if (unit_parse("%/yr", key->value_place, &unit, reader->arena, reader->diagnostics) ||
       quantity_parse(key->value, key->value_place, &unit, &growth, reader->diagnostics))
     return 0;
-  const double yearly = growth * year_h;
+  const double yearly = growth * HOURS_PER_YEAR;
   if (!(yearly > -1 && yearly <= MAX_GROWTH))
     diagnostics_error(reader->diagnostics, key->value_place,
                       "growth must be between -100 %%/yr and %d %%/yr, not %s", 100 * MAX_GROWTH,
@@ -336,7 +336,7 @@ static void read_stock(const struct portfolio_reader *reader, int option,
 }
 
 static double read_delay(struct portfolio_reader *reader, int option, const struct ini_key *key) {
-  const double most = MAX_TIME_YEARS * conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  const double most = MAX_TIME_YEARS * HOURS_PER_YEAR;
   if (!isalpha((unsigned char)*key->value))
     return read_time(reader, key);
   return read_belief(reader, key, "month", 0, most, &reader->portfolio->delays[option]);

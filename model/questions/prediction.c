@@ -97,9 +97,8 @@ static void find_decode(const struct scenario *scenario, const struct option *op
 
 static const struct figure *typed_prefill(const struct scenario *scenario,
                                           const struct option *option) {
-  const int prefill = model_find(scenario->model, "prefill_throughput");
-  const struct figure *figure =
-      prefill < 0 ? &figure_none : option_figure(scenario, option, scenario->selected, prefill);
+  const struct figure *figure = option_figure(scenario, option, scenario->selected,
+                                              model_find(scenario->model, "prefill_throughput"));
   return figure->origin > ORIGIN_DEFAULT ? figure : NULL;
 }
 

@@ -354,9 +354,9 @@ static double discounted_rental(const struct renting *renting) {
 
 // How much more a period's payments are worth at the outset if made monthly, in equal parts.
 static double monthly_gain(const struct fleet *fleet, int period) {
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
-  const double wacc = has(fleet, "wacc") ? value(fleet, "wacc") * year_h : 0;
-  const int months = (int)fmax(1, round(12 * period_value(fleet, "period", period) / year_h));
+  const double wacc = has(fleet, "wacc") ? value(fleet, "wacc") * HOURS_PER_YEAR : 0;
+  const int months =
+      (int)fmax(1, round(12 * period_value(fleet, "period", period) / HOURS_PER_YEAR));
   double total = 0;
   for (int m = 0; m < months; m++)
     total += pow(1 + wacc, m / 12.) - 1;

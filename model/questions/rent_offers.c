@@ -174,13 +174,12 @@ static int read_interruption(const struct asking *asking, double *share) {
 
 static int offer_of_key(const struct asking *asking, const struct term *term,
                         const struct ini_key *key) {
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   const struct table *table = catalog_table(asking->scenario->catalog, CATALOG_PRICES);
   const long row = table ? catalog_find(table, key->value) : -1;
   struct rent_offer offer = {.name = term->key,
                              .title = term->title,
                              .hours = term->hours,
-                             .term = term->years * year_h,
+                             .term = term->years * HOURS_PER_YEAR,
                              .uninterrupted =
                                  is_spot(term) && !ini_find(asking->section, "interruption"),
                              .option = -1};

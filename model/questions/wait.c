@@ -37,14 +37,6 @@ struct waiting {
   struct diagnostics *diagnostics;
 };
 
-static double year_h(void) {
-  return conversion_table[CONVERT_HOURS_PER_YEAR].value;
-}
-
-static double month_h(void) {
-  return year_h() / conversion_table[CONVERT_MONTHS_PER_YEAR].value;
-}
-
 // ---- drawing
 
 static int prepare_draws(struct waiting *waiting) {
@@ -260,7 +252,7 @@ static void grow_prices(const struct waiting *waiting, const double *delay) {
     const double *rate = evaluation_input(waiting->own, growing[g].growth);
     double factors[VECTOR_BLOCK];
     for (size_t i = 0; rate && i < VECTOR_BLOCK; i++)
-      factors[i] = pow(1 + rate[i] * year_h(), delay[i] / year_h());
+      factors[i] = pow(1 + rate[i] * HOURS_PER_YEAR, delay[i] / HOURS_PER_YEAR);
     if (rate)
       scale(waiting->own, waiting->own_base, growing[g].price, factors);
   }
@@ -289,8 +281,8 @@ static void add_ordered(struct waiting *waiting, double order, const double *del
   double *own_horizon = evaluation_input(waiting->own, "horizon");
   double prices[VECTOR_BLOCK], left[VECTOR_BLOCK];
   for (size_t i = 0; i < VECTOR_BLOCK; i++) {
-    const double decline = waiting->drawn[WAIT_DECLINE][i] * month_h();
-    prices[i] = waiting->drawn[WAIT_PRICE][i] * pow(1 - fmin(decline, 1), order / month_h());
+    const double decline = waiting->drawn[WAIT_DECLINE][i] * HOURS_PER_MONTH;
+    prices[i] = waiting->drawn[WAIT_PRICE][i] * pow(1 - fmin(decline, 1), order / HOURS_PER_MONTH);
     left[i] = horizon[i] - delay[i];
     own_horizon[i] = left[i] > 1e-9 * horizon[i] ? left[i] : horizon[i];
   }
@@ -302,7 +294,7 @@ static void add_ordered(struct waiting *waiting, double order, const double *del
   for (size_t i = 0; i < VECTOR_BLOCK; i++)
     if (left[i] > 1e-9 * horizon[i])
       costs[i] += present_value(waiting, waiting->own, i) /
-                  pow(1 + wacc[i] * year_h(), delay[i] / year_h());
+                  pow(1 + wacc[i] * HOURS_PER_YEAR, delay[i] / HOURS_PER_YEAR);
 }
 
 // Whole periods and a shortened last one, each discounted at its end, as in the cost model.
@@ -310,7 +302,7 @@ static double discounted_hours(double hours, double period_h, double wacc) {
   double sum = 0;
   for (int t = 0; t * period_h < hours; t++) {
     const double end = fmin(hours, (t + 1) * period_h);
-    sum += (end - t * period_h) / pow(1 + wacc * year_h(), end / year_h());
+    sum += (end - t * period_h) / pow(1 + wacc * HOURS_PER_YEAR, end / HOURS_PER_YEAR);
   }
   return sum;
 }
@@ -325,7 +317,7 @@ static void add_rent(struct waiting *waiting, const double *delay, double *costs
     return;
   }
   for (size_t i = 0; i < VECTOR_BLOCK; i++)
-    horizon[i] = delay[i] > 0 ? delay[i] : year_h();
+    horizon[i] = delay[i] > 0 ? delay[i] : HOURS_PER_YEAR;
   size_block(waiting, waiting->rent, waiting->rent_per_gpu);
   evaluate(waiting->rent);
   for (size_t i = 0; i < VECTOR_BLOCK; i++)
@@ -370,7 +362,7 @@ static void add_block(struct waiting *waiting, struct sums *sums, size_t first) 
     sums->unmet += waiting->unmet[i];
   }
   for (size_t m = 0; m < answer->count; m++) {
-    const double order = answer->list[m].months * month_h();
+    const double order = answer->list[m].months * HOURS_PER_MONTH;
     for (size_t i = 0; i < VECTOR_BLOCK; i++)
       delay[i] = fmax(order, waiting->drawn[WAIT_AVAILABLE][i]) + waiting->drawn[WAIT_SLIP][i];
     cost_of_waiting(waiting, order, delay, costs);
@@ -434,7 +426,7 @@ static void finish(struct waiting *waiting, const struct sums *sums) {
 // by a grid between two points of the first one.
 static void find_latest_delivery(struct waiting *waiting) {
   struct wait_answer *answer = waiting->answer;
-  const double order = answer->months * month_h();
+  const double order = answer->months * HOURS_PER_MONTH;
   double delay[VECTOR_BLOCK], costs[VECTOR_BLOCK];
   start_block(waiting, true, 0);
   find_rates(waiting);
@@ -468,7 +460,7 @@ static void list_months(struct waiting *waiting) {
   const struct scenario *scenario = waiting->scenario;
   const double horizon = option_value(scenario, option_of(waiting, answer->option),
                                       model_find(scenario->model, "horizon"), 0) /
-                         month_h();
+                         HOURS_PER_MONTH;
   const double last = fmin(fmax(2 * answer->months, MIN_MONTHS), ceil(horizon) - 1);
   answer->count = (size_t)last + 1;
   answer->list = arena_array(waiting->arena, answer->count, sizeof *answer->list);

@@ -49,11 +49,6 @@ const char *wait_key_name(enum wait_key key) {
   return wait_keys[key].name;
 }
 
-static double month_h(void) {
-  return conversion_table[CONVERT_HOURS_PER_YEAR].value /
-         conversion_table[CONVERT_MONTHS_PER_YEAR].value;
-}
-
 static int read_certain(struct terms_reading *reading, const struct ini_key *key,
                         const struct unit *unit, bool above_zero, double *out) {
   if (quantity_parse(key->value, key->value_place, unit, out, reading->diagnostics))
@@ -115,7 +110,7 @@ static int read_months(struct terms_reading *reading) {
                       "expected a whole number of months, not '%s'", key->value);
     return -1;
   }
-  if (months < 0 || months * month_h() >= horizon) {
+  if (months < 0 || months * HOURS_PER_MONTH >= horizon) {
     diagnostics_error(reading->diagnostics, key->value_place,
                       months < 0
                           ? "months cannot be negative: an order cannot be in the past"

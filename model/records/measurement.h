@@ -396,15 +396,6 @@ struct measurement_record {
   const char *accelerator; // id, if it does not follow from the device's name; else NULL
 };
 
-// Everything unknown, for code that fills in what is available.
-extern const struct measurement_device_state measurement_device_state_unknown;
-extern const struct measurement_beside measurement_beside_unknown;
-extern const struct measurement_telemetry measurement_telemetry_unknown;
-extern const struct measurement_together measurement_together_unknown;
-extern const struct measurement_shard measurement_whole_model;
-extern const struct measurement_tensor_parallel measurement_one_device;
-extern const struct measurement_routing measurement_no_experts;
-
 // What went wrong during the measurement, in a line for users of the figures: "unsteady, +-12 %: 66
 // % (60-72) of the read bandwidth"; "" if all went well. It does not change the grade. In the
 // arena.

@@ -309,3 +309,15 @@ static const struct field record_fields[] = {
 
 const struct record_form measurement_form = {"measurement record", 1, MEASUREMENT_SCHEMA,
                                              record_fields};
+
+struct measurement measurement_unknown(void) {
+  struct measurement result = {.batch = 0};
+  record_leave_unknown(result_fields, &result);
+  return result;
+}
+
+struct measurement_device_state measurement_device_state_unknown(void) {
+  struct measurement_device_state state = {.driver = ""};
+  record_leave_unknown(device_state_fields, &state);
+  return state;
+}

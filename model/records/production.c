@@ -22,12 +22,6 @@ static const struct field hour_fields[] = {
     END,
 };
 
-static const struct field file_fields[] = {
-    TEXT(serving_file, name),
-    TEXT(serving_file, sha256),
-    END,
-};
-
 static const struct field production_fields[] = {
     CONSTANT("record", kinds),
     TEXT(production, engine),
@@ -48,7 +42,7 @@ static const struct field production_fields[] = {
     INT(production, utc_offset_min, -1440),
     REALS(production, day_profile, day_profile_count),
     LIST(production, hours, hour_count, production_hour, hour_fields),
-    LIST(production, files, file_count, serving_file, file_fields),
+    LIST(production, files, file_count, serving_file, serving_file_fields),
     END,
 };
 
@@ -100,8 +94,7 @@ struct production *production_of_json(const json_t *object, const struct source 
 }
 
 bool production_is_one(const json_t *object) {
-  const char *kind = json_string_value(json_object_get(object, "record"));
-  return kind && !strcmp(kind, kinds[0]);
+  return record_is(&form, object);
 }
 
 double production_throughput(const struct production *production) {

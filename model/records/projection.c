@@ -42,11 +42,6 @@ static const char *not_measured(const struct recorded *recorded) {
   return NULL;
 }
 
-static double number(const struct table *table, size_t row, const char *column) {
-  double value;
-  return table_number(table, row, column, &value) ? value : 0;
-}
-
 static struct destination target_of(const struct table *accelerators, size_t row,
                                     const struct measurement *from) {
   const bool fp8 = !strcmp(from->types.activations, "e4m3");
@@ -55,10 +50,10 @@ static struct destination target_of(const struct table *accelerators, size_t row
   return (struct destination){
       .accelerators = accelerators,
       .row = row,
-      .bandwidth = 1e12 * number(accelerators, row, "memory_bw_tbs"),
+      .bandwidth = 1e12 * table_number_or(accelerators, row, "memory_bw_tbs", 0),
       .memory = memory.bytes,
-      .matrix_rate =
-          1e12 * number(accelerators, row, fp8 ? "dense_fp8_tflops" : "dense_bf16_tflops")};
+      .matrix_rate = 1e12 * table_number_or(accelerators, row,
+                                            fp8 ? "dense_fp8_tflops" : "dense_bf16_tflops", 0)};
 }
 
 static const char *not_covered(const struct destination *destination, const struct projection *p) {
@@ -91,7 +86,7 @@ static bool best_published(struct catalog *catalog, const struct destination *de
                               : row >= 0 && !strcmp(table_cell(destination->accelerators,
                                                                (size_t)row, "architecture"),
                                                     architecture);
-      const double share = number(table, i, "efficiency");
+      const double share = table_number_or(table, i, "efficiency", 0);
       if (!counts || strcmp(table_cell(table, i, "measurement"), "memory_bandwidth") != 0 ||
           catalog_grade(table, i) > GRADE_PUBLISHED || share <= out->ceiling_low)
         continue;
@@ -148,7 +143,8 @@ const char *projection_make(const struct records *records, const char *file,
     return refusal(why, file, arena);
   const struct destination destination = target_of(accelerators, (size_t)row, recorded.nearest);
   const double own =
-      1e12 * number(accelerators, (size_t)catalog_find(accelerators, measured), "memory_bw_tbs");
+      1e12 * table_number_or(accelerators, (size_t)catalog_find(accelerators, measured),
+                             "memory_bw_tbs", 0);
   *out = (struct projection){.from = recorded.nearest,
                              .share = recorded.nearest->read_bandwidth_share,
                              .bandwidth = destination.bandwidth};

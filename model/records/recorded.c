@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_POINTS = 64 };
-
 struct query {
   const struct records *records;
   const char *file, *accelerator;
@@ -315,75 +313,75 @@ static void fill(const struct query *query, const struct measurement *nearest,
   };
 }
 
-struct points {
-  double x[MAX_POINTS], throughput[MAX_POINTS], load_power[MAX_POINTS];
-  size_t count;
+// The results along one axis, and those nearest to a place on it.
+struct line {
+  struct curve curve;
   const struct measurement *nearest, *metered; // of all; of those with watts
 };
 
-// The results along one axis, sorted, at the required value of the other axis.
-static void collect_curve(const struct query *query, enum workload_key along,
-                          enum workload_key across, int at, int other, struct points *curve) {
-  *curve = (struct points){.count = 0};
-  int limit = 0;
-  for (;;) {
-    const struct measurement *next = NULL;
-    for (size_t i = 0; i < query->count; i++) {
-      const struct measurement *result = query->fitting[i];
-      if (axis_of(result, across) == other && axis_of(result, along) > limit &&
-          (!next || axis_of(result, along) < axis_of(next, along)))
-        next = result;
-    }
-    if (!next || curve->count == MAX_POINTS)
-      return;
-    limit = axis_of(next, along);
-    curve->x[curve->count] = limit;
-    curve->load_power[curve->count] = load_power_of(next);
-    curve->throughput[curve->count++] = rate_of(next);
-    if (!curve->nearest || abs(limit - at) < abs(axis_of(curve->nearest, along) - at))
-      curve->nearest = next;
-    if (!isnan(load_power_of(next)) &&
-        (!curve->metered || abs(limit - at) < abs(axis_of(curve->metered, along) - at)))
-      curve->metered = next;
+// Of two that are equally near the smaller counts.
+static bool is_nearer(int axis, int best, int at) {
+  const int far = abs(axis - at), best_far = abs(best - at);
+  return far < best_far || (far == best_far && axis < best);
+}
+
+// At the required value of the other axis; near INT_MAX is the largest.
+static struct line curve_along(const struct query *query, enum workload_key along,
+                               enum workload_key across, int at, int other) {
+  struct line line = {.curve = {.accelerators = 1, .grade = GRADE_MEASURED}};
+  for (size_t i = 0; i < query->count; i++) {
+    const struct measurement *result = query->fitting[i];
+    const int axis = axis_of(result, along);
+    if (axis_of(result, across) != other ||
+        !curve_add(&line.curve, axis, rate_of(result), load_power_of(result), "", query->arena))
+      continue;
+    line.curve.grade = grade_weaker(result->grade, line.curve.grade);
+    line.curve.accelerators = measurement_devices(result);
+    if (!line.nearest || is_nearer(axis, axis_of(line.nearest, along), at))
+      line.nearest = result;
+    if (!isnan(load_power_of(result)) &&
+        (!line.metered || is_nearer(axis, axis_of(line.metered, along), at)))
+      line.metered = result;
   }
+  return line;
 }
 
 // Watts along one axis, of the results that have any. False outside these.
-static bool take_watts(const struct query *query, const struct points *curve,
-                       enum workload_key along, int at, struct recorded *out) {
-  out->load_power_w = curve_interpolate(curve->x, curve->load_power, curve->count, at);
-  if (isnan(out->load_power_w) || !curve->metered)
+static bool take_watts(const struct query *query, const struct line *line, enum workload_key along,
+                       int at, struct recorded *out) {
+  const struct curve *curve = &line->curve;
+  out->load_power_w = curve_interpolate(curve->batch, curve->load_power, curve->count, at);
+  if (isnan(out->load_power_w) || !line->metered)
     return false;
-  out->power_grade = grade_weaker(curve->metered->grade, GRADE_PROJECTED);
+  out->power_grade = grade_weaker(line->metered->grade, GRADE_PROJECTED);
   out->load_source = arena_printf(query->arena, "%s; interpolated to %s %d",
-                                  recorded_load_source(curve->metered, query->arena),
+                                  recorded_load_source(line->metered, query->arena),
                                   workload_key_names[along], at);
   return true;
 }
 
 static bool try_curve(const struct query *query, enum workload_key along, enum workload_key across,
                       int at, int other, struct recorded *out) {
-  struct points curve;
-  collect_curve(query, along, across, at, other, &curve);
-  double tokens_per_s = curve_interpolate(curve.x, curve.throughput, curve.count, at);
-  if (!curve.nearest || !isfinite(tokens_per_s))
+  const struct line line = curve_along(query, along, across, at, other);
+  const struct curve *curve = &line.curve;
+  double tokens_per_s = curve_interpolate(curve->batch, curve->tokens_per_s, curve->count, at);
+  if (!line.nearest || !isfinite(tokens_per_s))
     return false;
-  fill(query, curve.nearest, out);
+  fill(query, line.nearest, out);
   out->tokens_per_s = tokens_per_s;
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
-  out->source = recorded_source_at(curve.nearest, along, at, query->arena);
-  take_watts(query, &curve, along, at, out);
+  out->source = recorded_source_at(line.nearest, along, at, query->arena);
+  take_watts(query, &line, along, at, out);
   return true;
 }
 
 // The watts of a measured result without any, from those of other batches, else of other contexts.
 static void fill_watts(const struct query *query, int batch, int context, struct recorded *out) {
-  struct points curve;
-  collect_curve(query, WORKLOAD_BATCH, WORKLOAD_CONTEXT, batch, context, &curve);
-  if (take_watts(query, &curve, WORKLOAD_BATCH, batch, out))
+  struct line line = curve_along(query, WORKLOAD_BATCH, WORKLOAD_CONTEXT, batch, context);
+  if (take_watts(query, &line, WORKLOAD_BATCH, batch, out))
     return;
-  collect_curve(query, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch, &curve);
-  take_watts(query, &curve, WORKLOAD_CONTEXT, context, out);
+  line = curve_along(query, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch);
+  take_watts(query, &line, WORKLOAD_CONTEXT, context, out);
 }
 
 // Measured or interpolated.
@@ -445,24 +443,13 @@ const char *recorded_choose(const struct records *records, const char *file,
 // A curve over the batch, and as *nearest its largest batch, with the curve's grade.
 static bool curve_over_batch(const struct query *query, int context, struct curve *curve,
                              struct recorded *nearest) {
-  const struct measurement *largest = NULL, *metered = NULL;
-  *curve = (struct curve){.accelerators = 1, .grade = GRADE_MEASURED};
-  for (size_t i = 0; i < query->count; i++) {
-    const struct measurement *result = query->fitting[i];
-    if (result->context != context ||
-        !curve_add(curve, result->batch, rate_of(result), load_power_of(result), ""))
-      continue;
-    curve->grade = grade_weaker(result->grade, curve->grade);
-    curve->accelerators = measurement_devices(result);
-    largest = largest && largest->batch > result->batch ? largest : result;
-    if (!isnan(load_power_of(result)))
-      metered = metered && metered->batch > result->batch ? metered : result;
-  }
-  if (!largest || curve->count < 2)
+  const struct line line = curve_along(query, WORKLOAD_BATCH, WORKLOAD_CONTEXT, INT_MAX, context);
+  *curve = line.curve;
+  if (!line.nearest || curve->count < 2)
     return false;
-  fill(query, largest, nearest);
+  fill(query, line.nearest, nearest);
   nearest->grade = curve->grade;
-  nearest->load_source = metered ? recorded_load_source(metered, query->arena) : "";
+  nearest->load_source = line.metered ? recorded_load_source(line.metered, query->arena) : "";
   return true;
 }
 

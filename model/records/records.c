@@ -4,7 +4,8 @@
 #include "base/process.h"
 #include "base/source.h"
 #include "model/evidence/date.h"
-#include "model/records/measurement_read.h"
+#include "model/records/measurement_fields.h"
+#include "model/records/measurement_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,44 +36,24 @@ static int context_of(const struct serving_rung *rung) {
 static struct measurement decoding_of(const struct serving_record *record,
                                       const struct serving_rung *rung) {
   const struct serving_power *power = &rung->power;
-  const bool metered = power->covers == COVERS_ACCELERATORS;
-  struct measurement result = {
-      .place = {record->source, 0, 0},
-      .model = {.id = record->model},
-      .precision = record->precision,
-      .types = {.weights = record->precision,
-                .activations = "",
-                .kv = "",
-                .head = "",
-                .accumulation = ""},
-      .batch = (int)rung->concurrency,
-      .context = context_of(rung),
-      .whole_model = true,
-      .tokens_per_s = rung->output_tokens_per_s,
-      .ci95_low = NAN,
-      .ci95_high = NAN,
-      .step_seconds = rung->concurrency / rung->output_tokens_per_s,
-      .slice_error_s = NAN,
-      .cost_formula = "",
-      .read_bandwidth = NAN,
-      .read_bandwidth_after = NAN,
-      .read_bandwidth_share = NAN,
-      .energy_meter = power->source,
-      .idle_power_w = metered ? power->idle_power_w : NAN,
-      .load_power_w = metered ? power->load_power_w : NAN,
-      .sampled_power_w = NAN,
-      .joules_per_token = NAN,
-      .window_tokens_per_s = NAN,
-      .beside = measurement_beside_unknown,
-      .telemetry = measurement_telemetry_unknown,
-      .together = measurement_together_unknown,
-      .shard = measurement_whole_model,
-      .tensor_parallel = measurement_one_device,
-      .step_form = {"", "", "", ""},
-      .grade = record->grade,
-      .started = record->started,
-      .finished = *record->finished ? record->finished : record->date,
-  };
+  struct measurement result = measurement_unknown();
+  result.place = (struct place){record->source, 0, 0};
+  result.model.id = record->model;
+  result.precision = record->precision;
+  result.types.weights = record->precision;
+  result.batch = (int)rung->concurrency;
+  result.context = context_of(rung);
+  result.whole_model = true;
+  result.tokens_per_s = rung->output_tokens_per_s;
+  result.step_seconds = rung->concurrency / rung->output_tokens_per_s;
+  result.energy_meter = power->source;
+  if (power->covers == COVERS_ACCELERATORS) {
+    result.idle_power_w = power->idle_power_w;
+    result.load_power_w = power->load_power_w;
+  }
+  result.grade = record->grade;
+  result.started = record->started;
+  result.finished = *record->finished ? record->finished : record->date;
   if (record->accelerators > 1)
     result.tensor_parallel.devices = record->accelerators;
   return result;

@@ -2,21 +2,18 @@
 
 #include "base/source.h"
 #include "base/texts.h"
-#include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FOUND = 64 };
-
 // ---- which records and rungs fit
 
 struct query {
   const struct served_request *request;
-  struct served_rungs found[MAX_FOUND]; // each of one record and one length
-  size_t count, records;                // records of the accelerator, or the one named
-  const char *others;                   // lengths that did not fit, in words
+  struct served_rungs *found; // each of one record and one length
+  size_t count, records;      // records of the accelerator, or the one named
+  const char *others;         // lengths that did not fit, in words
   struct arena *arena;
 };
 
@@ -128,6 +125,7 @@ static bool has_lengths(const struct query *query, const struct served_rungs *ru
 static bool may_count(const struct query *query, const struct served_rungs *rungs) {
   return rungs->record->grade == GRADE_BENCHMARK || has_lengths(query, rungs);
 }
+
 // With similar lengths.
 static struct served_rungs *place_of(struct query *query, size_t from,
                                      const struct serving_record *record,
@@ -138,8 +136,7 @@ static struct served_rungs *place_of(struct query *query, size_t from,
         served_is_alike(rungs->output_tokens, rung->output_tokens))
       return rungs;
   }
-  if (query->count == MAX_FOUND)
-    return NULL;
+  query->found = arena_room(query->arena, query->found, query->count, sizeof *query->found);
   struct served_rungs *fresh = &query->found[query->count++];
   *fresh = (struct served_rungs){.record = record,
                                  .input_tokens = rung->input_tokens,
@@ -148,11 +145,11 @@ static struct served_rungs *place_of(struct query *query, size_t from,
   return fresh;
 }
 
-static void insert(struct served_rungs *rungs, const struct serving_rung *rung) {
+static void insert(struct served_rungs *rungs, const struct serving_rung *rung,
+                   struct arena *arena) {
   const bool closed = rung->load == LOAD_CLOSED;
   size_t at = rungs->count;
-  if (rungs->count == MAX_CURVE_POINTS)
-    return;
+  rungs->list = arena_room(arena, rungs->list, rungs->count, sizeof *rungs->list);
   for (;
        closed && at && (at > rungs->closed || rungs->list[at - 1]->concurrency > rung->concurrency);
        at--)
@@ -171,12 +168,9 @@ static void list_other(struct query *query, const struct served_rungs *rungs) {
 // The rungs of a record whose lengths may count.
 static void add_record(struct query *query, const struct serving_record *record) {
   const size_t from = query->count;
-  for (size_t i = 0; i < record->count; i++) {
-    struct served_rungs *rungs =
-        counts(&record->rungs[i]) ? place_of(query, from, record, &record->rungs[i]) : NULL;
-    if (rungs)
-      insert(rungs, &record->rungs[i]);
-  }
+  for (size_t i = 0; i < record->count; i++)
+    if (counts(&record->rungs[i]))
+      insert(place_of(query, from, record, &record->rungs[i]), &record->rungs[i], query->arena);
   const size_t end = query->count;
   query->count = from;
   for (size_t i = from; i < end; i++)
@@ -294,12 +288,9 @@ static const char *choose(struct query *query, struct served_rungs *out) {
 
 const char *served_find(const struct served_request *request, struct served_rungs *rungs,
                         struct arena *arena) {
-  struct query *query = arena_alloc(arena, sizeof *query);
-  query->request = request;
-  query->arena = arena;
-  query->others = "";
-  const char *why = find(query);
+  struct query query = {.request = request, .arena = arena, .others = ""};
+  const char *why = find(&query);
   if (!why)
-    why = choose(query, rungs);
+    why = choose(&query, rungs);
   return why ? why : served_draw_curve(rungs, request->workload, arena);
 }

@@ -79,7 +79,7 @@ const char *served_draw_curve(struct served_rungs *rungs, const struct workload 
     const double watts =
         power->covers == rungs->covers ? served_watts(rungs, power->load_power_w, power) : NAN;
     if (!curve_add(curve, rung->concurrency, rung->output_tokens_per_s / curve->accelerators, watts,
-                   ""))
+                   "", arena))
       return arena_printf(
           arena, "'%s' has two rungs with %g requests in flight, and nothing distinguishes them",
           source_file_name(rungs->record->path), rung->concurrency);

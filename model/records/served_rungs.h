@@ -18,12 +18,12 @@
 // The rungs of one record that count, all with the same lengths.
 struct served_rungs {
   const struct serving_record *record;
-  double input_tokens, output_tokens;                // of the first; NAN if not stated
-  const struct serving_rung *list[MAX_CURVE_POINTS]; // closed loops by rising concurrency, then
-                                                     // arrivals as in the record
-  size_t count, closed;                              // of all, of closed loops
-  struct curve curve;                                // of the closed loops
-  enum serving_coverage covers;                      // what the curve's load_power is of
+  double input_tokens, output_tokens; // of the first; NAN if not stated
+  const struct serving_rung **list;   // closed loops by rising concurrency, then arrivals as in the
+                                      // record
+  size_t count, closed;               // of all, of closed loops
+  struct curve curve;                 // of the closed loops
+  enum serving_coverage covers;       // what the curve's load_power is of
   int percentile;     // which most rungs tell of the times that the workload limits; 0: none
   size_t others;      // other records that would do as well
   const char *remark; // a note on the choice: a sentence without a full stop, or ""

@@ -14,13 +14,14 @@
 
 static const char *const kinds[] = {SERVING_RECORD, NULL};
 static const char *const bases[] = {[BASIS_SERVING] = "serving", [BASIS_DECODE] = "decode", NULL};
-static const char *const coverages[] = {[COVERS_NOTHING] = "nothing",
-                                        [COVERS_ACCELERATORS] = "accelerators",
-                                        [COVERS_MODULES] = "modules",
-                                        [COVERS_NODE] = "node",
-                                        NULL};
 // In the order of enum grade.
 static const char *const grades[] = {"measured", "", "benchmark", "published", "projected", NULL};
+
+const char *const serving_coverage_names[] = {[COVERS_NOTHING] = "nothing",
+                                              [COVERS_ACCELERATORS] = "accelerators",
+                                              [COVERS_MODULES] = "modules",
+                                              [COVERS_NODE] = "node",
+                                              NULL};
 
 const char *const serving_load_names[] = {[LOAD_CLOSED] = "closed loop",
                                           [LOAD_POISSON] = "Poisson arrivals",
@@ -39,7 +40,7 @@ static const struct field latency_fields[] = {MAYBE(serving_latency, mean_s, 0),
                                               END};
 
 static const struct field power_fields[] = {TEXT(serving_power, source),
-                                            NAME(serving_power, covers, coverages),
+                                            NAME(serving_power, covers, serving_coverage_names),
                                             INT(serving_power, devices, 0),
                                             TEXT(serving_power, which),
                                             MAYBE(serving_power, load_power_w, 0),
@@ -83,8 +84,8 @@ static const struct field rung_fields[] = {NAME(serving_rung, load, serving_load
                                            TEXT(serving_rung, finished),
                                            END};
 
-static const struct field file_fields[] = {TEXT(serving_file, name), TEXT(serving_file, sha256),
-                                           END};
+const struct field serving_file_fields[] = {TEXT(serving_file, name), TEXT(serving_file, sha256),
+                                            END};
 
 static const struct field record_fields[] = {
     CONSTANT("record", kinds),
@@ -110,7 +111,7 @@ static const struct field record_fields[] = {
     TEXT(serving_record, published_title),
     TEXT(serving_record, published_url),
     TEXT(serving_record, remarks),
-    LIST(serving_record, files, file_count, serving_file, file_fields),
+    LIST(serving_record, files, file_count, serving_file, serving_file_fields),
     TEXT(serving_record, started),
     TEXT(serving_record, finished),
     TEXT(serving_record, date),
@@ -121,73 +122,17 @@ static const struct field record_fields[] = {
 static const struct record_form form = {"serving record", SERVING_OLDEST, SERVING_SCHEMA,
                                         record_fields};
 
-#define LATENCY_UNKNOWN                                                                            \
-  { NAN, NAN, NAN, NAN, NAN, NAN }
+struct serving_rung serving_rung_unknown(void) {
+  struct serving_rung rung = {.load = LOAD_UNKNOWN};
+  record_leave_unknown(rung_fields, &rung);
+  return rung;
+}
 
-const struct serving_rung serving_rung_unknown = {
-    .load = LOAD_UNKNOWN,
-    .concurrency = NAN,
-    .mean_concurrency = NAN,
-    .request_rate = NAN,
-    .input_tokens = NAN,
-    .output_tokens = NAN,
-    .asked_input_tokens = NAN,
-    .asked_output_tokens = NAN,
-    .cached_share = NAN,
-    .window_s = NAN,
-    .completed = NAN,
-    .failed = NAN,
-    .output_tokens_per_s = NAN,
-    .input_tokens_per_s = NAN,
-    .ttft = LATENCY_UNKNOWN,
-    .tpot = LATENCY_UNKNOWN,
-    .tpot_requests = NAN,
-    .end_to_end = LATENCY_UNKNOWN,
-    .chunk_gap = LATENCY_UNKNOWN,
-    .slo_ttft_s = NAN,
-    .slo_tpot_s = NAN,
-    .goodput_per_s = NAN,
-    .accepted_length = NAN,
-    .power = {.source = "",
-              .which = "",
-              .load_power_w = NAN,
-              .idle_power_w = NAN,
-              .energy_j = NAN,
-              .window_s = NAN,
-              .power_limit_w = NAN,
-              .clock_offset_s = NAN,
-              .remark = ""},
-    .client_cpu_share = NAN,
-    .server_counters = "",
-    .refused = "",
-    .started = "",
-    .finished = "",
-};
-
-const struct serving_record serving_record_unknown = {
-    .tool = "",
-    .tool_version = "",
-    .engine = "",
-    .engine_version = "",
-    .accelerator = "",
-    .device = "",
-    .node = "",
-    .precision = "",
-    .activations = "",
-    .kv = "",
-    .model = "",
-    .served_model = "",
-    .url = "",
-    .prompts = "",
-    .speculation = "",
-    .published_title = "",
-    .published_url = "",
-    .remarks = "",
-    .started = "",
-    .finished = "",
-    .date = "",
-    .digest = "",
-};
+struct serving_record serving_record_unknown(void) {
+  struct serving_record record = {.digest = ""};
+  record_leave_unknown(record_fields, &record);
+  return record;
+}
 
 // ---- consistency
 
@@ -394,6 +339,5 @@ struct serving_record *serving_read(const char *path, struct arena *arena,
 }
 
 bool serving_is_one(const json_t *object) {
-  const char *kind = json_string_value(json_object_get(object, "record"));
-  return kind && !strcmp(kind, SERVING_RECORD);
+  return record_is(&form, object);
 }

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/record.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
 
@@ -64,6 +65,9 @@ extern const char *const serving_statistic_names[LATENCY_STATISTICS]; // "mean",
 // What the meter covers. A node's watts include its host, a module's its processor.
 enum serving_coverage { COVERS_NOTHING, COVERS_ACCELERATORS, COVERS_MODULES, COVERS_NODE };
 
+// As stored in a record.
+extern const char *const serving_coverage_names[];
+
 // NAN if not measured.
 struct serving_power {
   const char *source; // "nvml, 8 devices", "MLPerf spl.txt"; "none: WHY"
@@ -111,6 +115,8 @@ struct serving_file {
   const char *name, *sha256;
 };
 
+extern const struct field serving_file_fields[];
+
 // Texts are never NULL.
 struct serving_record {
   const struct source *source; // NULL until written
@@ -142,8 +148,8 @@ struct serving_record {
 };
 
 // Everything unknown, for code that fills in what is available.
-extern const struct serving_rung serving_rung_unknown;
-extern const struct serving_record serving_record_unknown;
+struct serving_rung serving_rung_unknown(void);
+struct serving_record serving_record_unknown(void);
 
 // NAN if it was not reported.
 double serving_latency_at(const struct serving_latency *latency, enum serving_statistic statistic);

@@ -27,6 +27,16 @@ const struct figure figure_none = {.origin = ORIGIN_NONE, .source = "", .date = 
 
 const char *const figure_attributes[FIGURE_ATTRIBUTES] = {"source", "date", "quote"};
 
+struct figure figure_found(double value, struct place place, enum grade grade, const char *source,
+                           const char *date) {
+  return (struct figure){.origin = ORIGIN_CATALOGUE,
+                         .value = value,
+                         .place = place,
+                         .grade = grade,
+                         .source = source,
+                         .date = date};
+}
+
 bool figure_is_stated(const struct figure *figure) {
   return figure->origin > ORIGIN_RENT;
 }

@@ -83,6 +83,10 @@ bool figure_has_source(const struct figure *figure);
 // The highest of all years.
 double figure_highest(const struct figure *figure);
 
+// A figure of ORIGIN_CATALOGUE.
+struct figure figure_found(double value, struct place place, enum grade grade, const char *source,
+                           const char *date);
+
 // The figure of an input that was given no value.
 extern const struct figure figure_none;
 

@@ -47,9 +47,8 @@ static struct place place_of_case(const struct scenario *scenario, const struct 
   static const char *const lengths[] = {"input_tokens", "output_tokens"};
   const struct option *both[] = {option, &scenario->options[scenario->baseline]};
   for (size_t i = 0; i < 4; i++) {
-    const int d = model_find(scenario->model, lengths[i % 2]);
-    const struct figure *figure =
-        d < 0 ? &figure_none : option_figure(scenario, both[i / 2], which_case, d);
+    const struct figure *figure = option_figure(scenario, both[i / 2], which_case,
+                                                model_find(scenario->model, lengths[i % 2]));
     if (origin_layers[figure->origin].of_case)
       return figure->place;
   }

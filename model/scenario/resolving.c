@@ -58,6 +58,12 @@ const struct figure **resolving_figures(const struct resolving *resolving, size_
   return resolving->option->figures + which_case * (size_t)resolving->scenario->model->count;
 }
 
+const struct figure *resolving_figure(const struct resolving *resolving, size_t which_case,
+                                      const char *input) {
+  return option_figure(resolving->scenario, resolving->option, which_case,
+                       model_find(resolving->scenario->model, input));
+}
+
 const struct figure *resolving_keep(const struct resolving *resolving, struct figure figure) {
   struct figure *kept = arena_alloc(resolving->arena, sizeof *kept);
   *kept = figure;
@@ -92,13 +98,7 @@ bool resolving_cell(const struct table *table, size_t row, const char *column,
   double value;
   if (!table_number(table, row, column, &value))
     return false;
-  *figure = (struct figure){
-      .origin = ORIGIN_CATALOGUE,
-      .value = value,
-      .place = table_place(table, row, column),
-      .grade = catalog_grade(table, row),
-      .source = table_cell(table, row, "source_title"),
-      .date = table_cell(table, row, "as_of"),
-  };
+  *figure = figure_found(value, table_place(table, row, column), catalog_grade(table, row),
+                         table_cell(table, row, "source_title"), table_cell(table, row, "as_of"));
   return true;
 }

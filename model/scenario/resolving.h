@@ -59,6 +59,10 @@ struct resolving resolving_new(struct scenario *scenario, size_t number,
 // The figures of a case: [model->count].
 const struct figure **resolving_figures(const struct resolving *resolving, size_t which_case);
 
+// An input's figure in a case; figure_none if the model lacks it.
+const struct figure *resolving_figure(const struct resolving *resolving, size_t which_case,
+                                      const char *input);
+
 // Copies a figure to the arena.
 const struct figure *resolving_keep(const struct resolving *resolving, struct figure figure);
 

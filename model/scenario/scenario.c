@@ -21,7 +21,7 @@ int scenario_columns(const struct scenario *scenario, double horizon_h) {
 }
 
 static int periods_per_year(const struct scenario *scenario) {
-  return (int)lround(conversion_table[CONVERT_HOURS_PER_YEAR].value / scenario->period_h);
+  return (int)lround(HOURS_PER_YEAR / scenario->period_h);
 }
 
 const char *scenario_year_begins(const struct scenario *scenario, int year, struct arena *arena) {
@@ -88,7 +88,9 @@ bool scenario_meant(const struct scenario *scenario, const char *name) {
 
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration) {
-  return option->figures[which_case * (size_t)scenario->model->count + (size_t)declaration];
+  return declaration < 0
+             ? &figure_none
+             : option->figures[which_case * (size_t)scenario->model->count + (size_t)declaration];
 }
 
 double option_value(const struct scenario *scenario, const struct option *option, int declaration,

@@ -235,18 +235,13 @@ struct metrics *metrics_of_text(const struct source *source, struct arena *arena
                                 struct diagnostics *diagnostics) {
   struct metrics *metrics = arena_alloc(arena, sizeof *metrics);
   struct text_reader reader = {.metrics = metrics, .arena = arena};
-  const char *start;
+  const char *next = source->text, *start;
   size_t length;
-  int number = 0;
   *metrics = (struct metrics){.source = source};
-  for (const char *at = source->text; *at; at = start + length + (start[length] != 0)) {
-    start = at;
-    length = strcspn(at, "\n");
-    number++;
-    const size_t shown = length && start[length - 1] == '\r' ? length - 1 : length;
-    if (!shown || *start == '#')
+  for (int number = 1; source_next_line(source, &next, &start, &length); number++) {
+    if (!length || *start == '#')
       continue;
-    const char *why = read_sample(&reader, arena_copy_n(arena, start, shown));
+    const char *why = read_sample(&reader, arena_copy_n(arena, start, length));
     if (!why)
       continue;
     diagnostics_error(diagnostics, (struct place){source, number, 1}, "%s", why);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct serving_power power_join_none(const char *why, struct arena *arena) {
-  struct serving_power none = serving_rung_unknown.power;
+  struct serving_power none = serving_rung_unknown().power;
   none.source = arena_printf(arena, "none: %s", why);
   return none;
 }

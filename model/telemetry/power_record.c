@@ -13,13 +13,6 @@
 #include <string.h>
 
 static const char *const kinds[] = {"power series", NULL};
-static const char *const coverages[] = {
-    [COVERS_NOTHING] = "nothing",
-    [COVERS_ACCELERATORS] = "accelerators",
-    [COVERS_MODULES] = "modules",
-    [COVERS_NODE] = "node",
-    NULL,
-};
 
 static const struct field clock_fields[] = {
     BOOL(clock_state, synchronised),
@@ -41,7 +34,7 @@ static const struct field track_fields[] = {
 
 static const struct field series_fields[] = {
     TEXT(power_series, tool),
-    NAME(power_series, covers, coverages),
+    NAME(power_series, covers, serving_coverage_names),
     TEXT(power_series, host),
     OBJECT(power_series, clock, clock_fields),
     OBJECT(power_series, clock_after, clock_fields),
@@ -106,6 +99,5 @@ struct power_record *power_record_of_json(const json_t *object, const struct sou
 }
 
 bool power_record_is_one(const json_t *object) {
-  const char *kind = json_string_value(json_object_get(object, "record"));
-  return kind && !strcmp(kind, kinds[0]);
+  return record_is(&form, object);
 }

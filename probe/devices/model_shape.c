@@ -72,8 +72,7 @@ static int read_whole(struct row *row, const char *column, int least) {
 }
 
 static double read_number(const struct row *row, const char *column, double blank) {
-  double number;
-  return table_number(row->table, row->number, column, &number) ? number : blank;
+  return table_number_or(row->table, row->number, column, blank);
 }
 
 static bool read_flag(const struct row *row, const char *column) {

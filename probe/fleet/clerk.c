@@ -6,7 +6,7 @@
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/records/measurement.h"
-#include "model/records/measurement_read.h"
+#include "model/records/measurement_file.h"
 
 #include <errno.h>
 #include <jansson.h>

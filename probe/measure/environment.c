@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/version.h"
+#include "model/records/measurement_fields.h"
 #include "probe/meters/small_file.h"
 
 #include <math.h>
@@ -68,6 +69,6 @@ struct measurement_environment environment_read(int threads, const char *kernels
       .tool_version = PERTOKEN_VERSION,
       .kernels_build = kernels_build,
       .remarks = "",
-      .device_state = measurement_device_state_unknown,
+      .device_state = measurement_device_state_unknown(),
   };
 }

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "model/records/measurement.h"
+#include "model/records/measurement_fields.h"
 #include "probe/meters/address.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ static void open_telemetry(struct telemetry *telemetry, const struct device *dev
     *telemetry = (struct telemetry){.name = "none: a device without a PCI address",
                                     .why = "",
                                     .device = "",
-                                    .state = measurement_device_state_unknown,
+                                    .state = measurement_device_state_unknown(),
                                     .arena = arena};
 }
 

@@ -6,6 +6,7 @@
 #include "base/statistics.h"
 #include "kernels/decode.h"
 #include "model/evidence/grade.h"
+#include "model/records/measurement_fields.h"
 #include "model/records/timing.h"
 #include "model/telemetry/utc.h"
 #include "probe/devices/device.h"
@@ -68,14 +69,14 @@ static const char *tell_meter(const struct protocol *protocol, const struct mete
 static struct measurement_telemetry telemetry_of(const struct protocol *protocol,
                                                  const struct energy_load *load, size_t i) {
   return load->telemetry && i < protocol->telemetry_count ? load->telemetry[i]
-                                                          : measurement_telemetry_unknown;
+                                                          : measurement_unknown().telemetry;
 }
 
 static void tell_beside(const struct protocol *protocol, const struct energy_load *load,
                         struct measurement *out) {
   out->telemetry = protocol->telemetry_count == 1 ? telemetry_of(protocol, load, 0)
-                                                  : measurement_telemetry_unknown;
-  out->beside = measurement_beside_unknown;
+                                                  : measurement_unknown().telemetry;
+  out->beside = measurement_unknown().beside;
   out->beside.soak_s = load->soak_s;
   out->beside.module_power_w = load->use.module_power_w;
   out->beside.host_meter = tell_meter(protocol, protocol->host);
@@ -198,7 +199,7 @@ static struct measurement_member tell_member(const struct protocol *protocol,
       .uuid = device.uuid,
       .pci = device.pci,
       .state = i < protocol->telemetry_count ? protocol->telemetry[i].state
-                                             : measurement_device_state_unknown,
+                                             : measurement_device_state_unknown(),
       .telemetry = telemetry_of(protocol, load, i),
   };
 }
@@ -207,7 +208,7 @@ static struct measurement_tensor_parallel
 tell_ranks(const struct protocol *protocol, const struct trial *trial, const struct depth *depth) {
   const size_t count = trial->rank_count > 1 ? (size_t)trial->rank_count : 0;
   if (count == 0)
-    return measurement_one_device;
+    return measurement_unknown().tensor_parallel;
   const struct decode_all_reduce *all_reduce = &depth->all_reduce;
   struct measurement_member *members = arena_array(protocol->arena, count, sizeof *members);
   for (size_t i = 0; i < count; i++)
@@ -290,7 +291,7 @@ static enum protocol_outcome verify_trial(const struct protocol *protocol,
 static struct measurement_routing routing_of(const struct trial *trial,
                                              const struct decode_cost *cost) {
   if (trial->model.experts.count == 0)
-    return measurement_no_experts;
+    return measurement_unknown().routing;
   return (struct measurement_routing){
       .policy = trial_routings[trial->routing],
       .skew = trial->routing == ROUTING_SKEWED ? (double)trial->skew : (double)NAN,
@@ -325,7 +326,7 @@ static struct measurement begin(const struct protocol *protocol, const struct tr
       .context = trial->context,
       .whole_model = (trial->layer_count > 1 || trial_deepest(trial) == trial->model.layers) &&
                      (trial->shard.of < 2 || !isnan(trial->shard.all_reduce_s)),
-      .shard = trial->shard.of > 1 ? trial->shard : measurement_whole_model,
+      .shard = trial->shard.of > 1 ? trial->shard : measurement_unknown().shard,
       .layers_measured = trial_deepest(trial),
       .bytes_per_step = cost.weight_bytes + cost.kv_bytes,
       .operations_per_step = cost.operations,
@@ -333,7 +334,7 @@ static struct measurement begin(const struct protocol *protocol, const struct tr
       .cost_formula = formula_of(trial, protocol->arena),
       .routing = routing_of(trial, &cost),
       .step_form = {"", "", "", ""},
-      .together = measurement_together_unknown,
+      .together = measurement_unknown().together,
       .seed = trial->seed,
       .started = utc_now(protocol->arena),
   };

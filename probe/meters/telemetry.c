@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/statistics.h"
 #include "base/texts.h"
+#include "model/records/measurement_fields.h"
 #include "probe/meters/address.h"
 #include "probe/meters/kinds.h"
 
@@ -38,7 +39,7 @@ void telemetry_open(struct telemetry *telemetry, const char *device,
                                     .name = telemetry_kinds[i]->name,
                                     .why = "",
                                     .device = device,
-                                    .state = measurement_device_state_unknown,
+                                    .state = measurement_device_state_unknown(),
                                     .arena = arena,
                                     .clock = clock};
     if (telemetry->kind->open(telemetry, roots) == METER_OK)
@@ -47,7 +48,7 @@ void telemetry_open(struct telemetry *telemetry, const char *device,
   }
   *telemetry = (struct telemetry){.why = reasons,
                                   .device = device,
-                                  .state = measurement_device_state_unknown,
+                                  .state = measurement_device_state_unknown(),
                                   .arena = arena,
                                   .clock = clock};
   telemetry->name =
@@ -132,7 +133,7 @@ static const char *tell_links(const struct telemetry_links *links, struct arena 
 }
 
 struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry) {
-  struct measurement_telemetry sum = measurement_telemetry_unknown;
+  struct measurement_telemetry sum = measurement_unknown().telemetry;
   sum.source = telemetry->name;
   if (!telemetry->kind)
     return sum;
@@ -168,7 +169,7 @@ struct measurement_telemetry *telemetry_unwatched(const struct telemetry *teleme
                                                   struct arena *arena) {
   struct measurement_telemetry *sums = arena_array(arena, count, sizeof *sums);
   for (size_t i = 0; i < count; i++) {
-    sums[i] = measurement_telemetry_unknown;
+    sums[i] = measurement_unknown().telemetry;
     sums[i].source = telemetry[i].name;
   }
   return sums;

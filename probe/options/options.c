@@ -7,6 +7,7 @@
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/records/measurement.h"
+#include "model/records/measurement_fields.h"
 #include "probe/devices/precision.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"
@@ -551,7 +552,7 @@ struct probe_options probe_options_parse(enum probe_command command, int argc, c
       .energy_s = PROTOCOL_ENERGY_S,
       .wall = {.typed_w = NAN, .note = ""},
       .node = "",
-      .shard = measurement_whole_model,
+      .shard = measurement_unknown().shard,
       .tolerance = 0.04,
       .seed = 1,
       .output_directory = command == COMMAND_FLEET ? NULL : ".",

@@ -151,7 +151,7 @@ static const char *refusal_of(const struct hearing *hearing) {
 // Keeps the load and its description, but no figure that anybody could use.
 static void strip(const struct rung_order *order, struct serving_rung *rung) {
   const struct serving_rung was = *rung;
-  *rung = serving_rung_unknown;
+  *rung = serving_rung_unknown();
   rung->load = order->load;
   rung->concurrency = order->load == LOAD_CLOSED ? (double)order->concurrency : NAN;
   rung->request_rate = order->load == LOAD_CLOSED ? NAN : order->rate_per_s;
@@ -210,7 +210,7 @@ static const char *cross_check(const struct server_counters *before,
 static void fill(const struct rung_order *order, const struct load_result *result,
                  const struct load *load, struct serving_rung *rung, struct arena *arena) {
   if (!window_rung(load, result, order->slo, rung, arena)) {
-    *rung = serving_rung_unknown;
+    *rung = serving_rung_unknown();
     rung->completed = (double)result->completed;
     rung->failed = (double)result->failed;
   }
@@ -224,7 +224,7 @@ enum rung_end rung_run(const struct rung_order *order, struct serving_rung *rung
   struct prompt prompt = *order->prompt;
   prompt.seed = seed_of(order);
   const struct load load = load_of(order, &prompt);
-  struct serving_power unmetered = serving_rung_unknown.power;
+  struct serving_power unmetered = serving_rung_unknown().power;
   unmetered.source = "none: no meter on the server's host";
   const char *failure;
   struct load_result result;

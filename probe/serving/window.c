@@ -199,7 +199,7 @@ bool window_rung(const struct load *load, const struct load_result *result, stru
   struct sums sums = {0};
   for (size_t i = 0; i < result->count; i++)
     add(&sums, &window, &result->samples[i], slo);
-  *rung = serving_rung_unknown;
+  *rung = serving_rung_unknown();
   rung->load = load->kind;
   rung->concurrency = is_closed ? (double)load->concurrency : NAN;
   rung->request_rate = is_closed ? NAN : load->rate_per_s;

@@ -5,7 +5,7 @@
 #include "base/source.h"
 #include "kernels/decode.h"
 #include "model/records/measurement.h"
-#include "model/records/measurement_read.h"
+#include "model/records/measurement_file.h"
 #include "probe/devices/device.h"
 #include "probe/devices/precision.h"
 #include "probe/measure/fit.h"

@@ -168,7 +168,7 @@ static const char *node_of(const struct serving_session *session) {
 int serving_session_open(struct serving_session *session) {
   long vocabulary;
   struct serving_record *record = arena_alloc(session->arena, sizeof *record);
-  *record = serving_record_unknown;
+  *record = serving_record_unknown();
   session->record = record;
   if (name_record(session, &vocabulary) ||
       server_open(&session->server, session->options->url, session->arena, session->diagnostics) ||

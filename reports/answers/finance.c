@@ -72,7 +72,7 @@ static struct answer_cell measured(const struct comparison *comparison,
     memcpy(&value, (const char *)comparison + measure->place, sizeof value);
     // Shown as a rate per year; base units count in hours.
     if (!strcmp(measure->key, "irr"))
-      value /= conversion_table[CONVERT_HOURS_PER_YEAR].value;
+      value /= HOURS_PER_YEAR;
     return (struct answer_cell){.value = value, .otherwise = finance_no_rate(comparison->is_minor)};
   }
   if (!strcmp(measure->key, "pays"))

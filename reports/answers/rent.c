@@ -369,11 +369,10 @@ static const char *pays_text(const struct writing *writing, const struct rent_co
 }
 
 static const char *cash_text(const struct writing *writing, const struct rent_cost *cost) {
-  const double month_h = conversion_table[CONVERT_HOURS_PER_YEAR].value / 12;
   if (isnan(cost->break_even_month))
     return "its cash outlay is not recovered within the horizon";
   return arena_printf(writing->arena, "its cash outlay is recovered after %.3g months",
-                      cost->break_even_month / month_h);
+                      cost->break_even_month / HOURS_PER_MONTH);
 }
 
 static const char *verdict_words(const struct writing *writing, const struct rent_cost *best) {

@@ -397,7 +397,7 @@ static const char *dual_words(const struct writing *writing) {
 
 static const char *served_words(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  const double years = answer->horizon / conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  const double years = answer->horizon / HOURS_PER_YEAR;
   const char *discounted = answer->discounted
                                ? arena_printf(writing->arena, " Discounted, it costs %s.",
                                               money(writing, discounted_cost(answer)))

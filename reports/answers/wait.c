@@ -31,8 +31,7 @@ static const char *money(const struct writing *writing, double value) {
 }
 
 static double in_months(double hours) {
-  return hours / (conversion_table[CONVERT_HOURS_PER_YEAR].value /
-                  conversion_table[CONVERT_MONTHS_PER_YEAR].value);
+  return hours / HOURS_PER_MONTH;
 }
 
 // "1 month", "6.5 months"

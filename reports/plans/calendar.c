@@ -24,9 +24,7 @@ static const char *begins(const struct plan_answer *answer, int period, struct a
 const char *calendar_order_by(const struct plan_answer *answer, size_t o, int period,
                               struct arena *arena) {
   enum { MONTHS = 12, HOURS_A_DAY = 24 };
-  const double month_h = conversion_table[CONVERT_HOURS_PER_YEAR].value /
-                         conversion_table[CONVERT_MONTHS_PER_YEAR].value;
-  const double months = answer->portfolio->lead_time[o] / month_h;
+  const double months = answer->portfolio->lead_time[o] / HOURS_PER_MONTH;
   const char *text = begins(answer, period, arena);
   struct date day = {0};
   date_parse(strlen(text) == strlen("2027-01") ? arena_printf(arena, "%s-01", text) : text, &day);
@@ -34,7 +32,7 @@ const char *calendar_order_by(const struct plan_answer *answer, size_t o, int pe
   const int years = (int)ceil(whole / MONTHS);
   day.year -= years;
   day = date_later(day, years * MONTHS - (int)whole,
-                   (int)floor((whole - months) * month_h / HOURS_A_DAY + 1e-9));
+                   (int)floor((whole - months) * HOURS_PER_MONTH / HOURS_A_DAY + 1e-9));
   return arena_printf(arena, "%04d-%02d-%02d", day.year, day.month, day.day);
 }
 

@@ -31,7 +31,7 @@ static const char *horizon_text(const struct scenario *scenario, struct arena *a
 
 // ", periods of 1 month"; "" if a period is a year.
 static const char *period_text(const struct scenario *scenario, struct arena *arena) {
-  if (scenario->period_h == conversion_table[CONVERT_HOURS_PER_YEAR].value)
+  if (scenario->period_h == HOURS_PER_YEAR)
     return "";
   const int length = model_find(scenario->model, "period_length");
   return arena_printf(arena, ", periods of %s",

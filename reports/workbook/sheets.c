@@ -121,8 +121,7 @@ void blank_undated(struct book *book, int head, int last) {
 
 // The longest horizon that the columns have room for, in years.
 static double columns_years(const struct scenario *scenario) {
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
-  return (scenario->periods - 1) * scenario->period_h / year_h;
+  return (scenario->periods - 1) * scenario->period_h / HOURS_PER_YEAR;
 }
 
 const char *horizon_note(const struct book *book) {

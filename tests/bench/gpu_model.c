@@ -24,7 +24,7 @@
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "model/records/measurement.h"
-#include "model/records/measurement_read.h"
+#include "model/records/measurement_file.h"
 #include "probe/devices/model_shape.h"
 #include "probe/devices/precision.h"
 #include "tests/support/timing/timing.h"

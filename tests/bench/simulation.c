@@ -11,8 +11,8 @@
 #include "base/diagnostics.h"
 #include "base/vector.h"
 #include "model/chance/draw.h"
-#include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/scenario/reading/range.h"
 #include "model/scenario/reading/read.h"
 #include "model/scenario/scenario.h"
@@ -144,7 +144,7 @@ static struct fixed read_fixed(const struct scenario *s, size_t o) {
                     .engineers = value(s, o, "engineers"),
                     .discount = value(s, o, "discount")};
   for (int t = 0; t < PERIODS; t++) {
-    double year_h = arithmetic_year_h;
+    double year_h = HOURS_PER_YEAR;
     x.period[t] = year_h;
     x.tariff_growth[t] = pow(1 + value(s, o, "electricity_escalation") * year_h, t);
     x.wage_growth[t] = pow(1 + value(s, o, "wage_growth") * year_h, t);

@@ -11,6 +11,7 @@ program.
 
 Deep: all combinations rather than every seventh.
 """
+import csv
 import datetime
 import json
 import math
@@ -221,6 +222,26 @@ def what_is_open(folder):
         expect(done.returncode == BAD_INPUT and re.search(words, done.stderr, re.S), done.stderr)
 
 
+def values_within_others(folder):
+    """A value that is part of another is listed beside it."""
+    folder = Path(folder)
+    row = next(row for row in THROUGHPUT if row['id'] == 'tp0370')
+    rows = [{**row, 'table': 'throughput', 'id': f'own{number}', 'precision': 'int4', 'scenario': scenario}
+            for number, scenario in enumerate(('peak concurrency', 'concurrency'))]
+    extra = folder / 'extra.csv'
+    with extra.open('w', encoding='utf-8', newline='') as file:
+        writer = csv.DictWriter(file, ['table', *row])
+        writer.writeheader()
+        writer.writerows(rows)
+    for scenario, words in (('', 'choose with scenario.*: peak concurrency; concurrency\n'),
+                            ('scenario = server\n', 'available: peak concurrency; concurrency ')):
+        path = folder / 'within.ini'
+        path.write_text(HEAD + f'model = {row["model"]}\nprecision = int4\n{scenario}'
+                        f'[option o]\naccelerator = {row["accelerator"]}\n', encoding='utf-8')
+        done = run('compare', path, '--data-extra', extra)
+        expect(done.returncode == BAD_INPUT and re.search(words, done.stderr), done.stderr)
+
+
 def stated_lengths(folder):
     asked = {'accelerator': 'h200-sxm-141', 'model': 'llama-3.1-70b', 'precision': 'fp8',
              'scenario': 'offline max throughput'}
@@ -407,8 +428,8 @@ def rounds_that_differ(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in (the_thirteen, every_face, of_one_row, what_is_open, stated_lengths, lengths_of_a_named_row, loads_that_differ,
-                     spread_as_a_range, rounds_that_differ, four_bits, power_of_a_node, host_in_a_node):
+        for test in (the_thirteen, every_face, of_one_row, what_is_open, values_within_others, stated_lengths, lengths_of_a_named_row,
+                     loads_that_differ, spread_as_a_range, rounds_that_differ, four_bits, power_of_a_node, host_in_a_node):
             count.test(test.__name__.replace('_', ' '), test, folder)
         every_combination(folder)
     count.finish()

@@ -5,8 +5,7 @@
 #include "fuzz.h"
 
 #include "model/records/measurement.h"
-#include "model/records/measurement_read.h"
-#include "model/records/measurement_write.h"
+#include "model/records/measurement_file.h"
 
 #include <assert.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 static struct serving_rung closed(double concurrency, double tokens_per_s) {
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   rung.load = LOAD_CLOSED;
   rung.concurrency = concurrency;
   rung.output_tokens = 100;
@@ -20,7 +20,7 @@ static struct serving_rung closed(double concurrency, double tokens_per_s) {
 
 // That many of 100 requests in 10 s met the SLO.
 static struct serving_rung arrivals(double rate_per_s, double good) {
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   rung.load = LOAD_POISSON;
   rung.request_rate = rate_per_s;
   rung.completed = 100;

@@ -1,7 +1,6 @@
 // The protocol with a meter, on a device whose power is known: idle, load, soak, the host's and the
 // wall's power, and records that are measured again.
-#include "model/records/measurement_read.h"
-#include "model/records/measurement_write.h"
+#include "model/records/measurement_file.h"
 #include "tests/support/stand_in.h"
 
 #include "probe/measure/environment.h"

@@ -133,8 +133,8 @@ static void what_is_apart_is_told(void **state) {
 
 static void a_fast_server_has_no_exponents(void **state) {
   (void)state;
-  struct serving_record record = serving_record_unknown;
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_record record = serving_record_unknown();
+  struct serving_rung rung = serving_rung_unknown();
   struct arena arena = {0};
   char *text = NULL;
   size_t size;

@@ -158,7 +158,7 @@ static const char *write_series(struct machine *machine, double from_s, double t
 }
 
 static struct serving_rung rung_of(const char *started, const char *finished, double bound_s) {
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   rung.refused = "";
   rung.started = started;
   rung.finished = finished;
@@ -181,7 +181,7 @@ static void test_a_file_is_joined(void **state) {
       rung_of("2026-11-22T10:01:30Z", "2026-11-22T10:02:30Z", NAN),
   };
   rungs[0].power.load_power_w = 1;
-  struct serving_record record = serving_record_unknown;
+  struct serving_record record = serving_record_unknown();
   record.rungs = rungs;
   record.count = 4;
   record.accelerators = 1;

@@ -1,7 +1,6 @@
 // Several devices at once, on the tests' three devices that are slower together than alone
 // (twins.h).
-#include "model/records/measurement_read.h"
-#include "model/records/measurement_write.h"
+#include "model/records/measurement_file.h"
 #include "tests/stand_ins/fake/load.h"
 #include "tests/support/twins.h"
 

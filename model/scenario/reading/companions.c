@@ -77,12 +77,6 @@ static bool is_offered(const struct resolving *resolving, const struct figure *f
   return scenario_offer_of(resolving->scenario, figure) != NULL;
 }
 
-// An input that the option has no use for, such as one for a view of finance that it does not have:
-// an error at the option's own level, but allowed at the common one as long as some option uses it.
-// What a case states is for that case alone.
-//
-// `late` is for the inputs that depend on what is known only along with the option's throughput:
-// an offer's `remedy`, a record's `prefill_throughput`.
 void companions_settle(const struct resolving *resolving, size_t which, bool late) {
   const struct model *model = resolving->scenario->model;
   const struct figure **figures = resolving_figures(resolving, which);
@@ -109,14 +103,12 @@ void companions_settle(const struct resolving *resolving, size_t which, bool lat
   }
 }
 
-// An option with errors may have any: so that no other error says that no option has it.
 void companions_assume(const struct resolving *resolving, size_t which) {
   struct companions *companions = resolving->companions;
   for (int d = 0; d < resolving->scenario->model->count && companions; d++)
     companions[which].some_has[d] = true;
 }
 
-// The same as companions_settle for inputs that exist only if something varies over the years.
 void companions_settle_varying(const struct resolving *resolving) {
   const struct option *option = resolving->option;
   const struct model *model = resolving->scenario->model;

@@ -28,9 +28,8 @@ enum { MAX_PERIODS_PER_YEAR = 12 };
 // [scenario] period replaces the model's length of a period. It is not an input: the columns of
 // every sheet depend on it, in all cases.
 static void read_period(struct reading *reading, struct model *model) {
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   const struct ini_key *key = reading_head_key(reading, "period");
-  reading->scenario->period_h = year_h;
+  reading->scenario->period_h = HOURS_PER_YEAR;
   int d = key ? model_require(model, "period_length", reading->diagnostics) : -1;
   if (d < 0)
     return;
@@ -38,7 +37,7 @@ static void read_period(struct reading *reading, struct model *model) {
   double value = 0;
   if (quantity_parse(key->value, key->value_place, &item->unit, &value, reading->diagnostics))
     return;
-  double per_year = value > 0 ? year_h / value : 0;
+  double per_year = value > 0 ? HOURS_PER_YEAR / value : 0;
   if (per_year < 1 || per_year > MAX_PERIODS_PER_YEAR + 1e-9 ||
       fabs(per_year - round(per_year)) > 1e-9) {
     diagnostics_error(reading->diagnostics, key->value_place,

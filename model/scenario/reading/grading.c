@@ -183,8 +183,7 @@ void option_grade(const struct scenario *scenario, struct option *option, struct
   option->headline_grade = GRADE_MEASURED;
   for (size_t i = 0; i < weighing.count; i++) {
     const int d = weighing.inputs[i];
-    const struct figure *figure =
-        d < 0 ? &figure_none : option_figure(scenario, option, scenario->selected, d);
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
     if (figure_is_stated(figure) &&
         weighing.influences[i] >
             grading_matters(scenario, option, d, option_value(scenario, option, d, 0)))

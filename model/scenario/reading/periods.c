@@ -6,6 +6,7 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/evidence/day.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
@@ -16,24 +17,19 @@
 
 #define ROUNDING 1e-9
 
-static double year_h(void) {
-  return conversion_table[CONVERT_HOURS_PER_YEAR].value;
-}
-
 static double months(const struct scenario *scenario) {
-  return scenario->period_h / year_h() * conversion_table[CONVERT_MONTHS_PER_YEAR].value;
+  return scenario->period_h / HOURS_PER_YEAR * conversion_table[CONVERT_MONTHS_PER_YEAR].value;
 }
 
 // "1 yr" or "3 month"
 static const char *period_text(const struct scenario *scenario, struct arena *arena) {
-  return scenario->period_h == year_h() ? "1 yr"
-                                        : arena_printf(arena, "%g month", months(scenario));
+  return scenario->period_h == HOURS_PER_YEAR ? "1 yr"
+                                              : arena_printf(arena, "%g month", months(scenario));
 }
 
 // ---- a ramp
 
 enum { RAMP, ELAPSED, SERVED, PERIOD, CAPACITY, DEMANDED, READ };
-enum { HOURS_A_DAY = 24 };
 
 // The mean share of the capacity that there is between two times.
 static double ramped(double ramp, double from, double to) {
@@ -45,11 +41,11 @@ static double ramped(double ramp, double from, double to) {
 // Is there capacity for so many tokens an hour, as a share of the day's mean, in the last month of
 // the period, but not in the first? What is not served then is hidden by what could be later.
 static bool is_reached(const double value[READ], double share) {
-  const double month = year_h() / conversion_table[CONVERT_MONTHS_PER_YEAR].value;
   const double full = value[CAPACITY] / value[SERVED], asked = value[DEMANDED] / value[PERIOD];
   const double begin = value[ELAPSED], end = begin + value[PERIOD];
-  const double last = begin + (ceil(value[PERIOD] / month - ROUNDING) - 1) * month;
-  const double at_first = full * ramped(value[RAMP], begin, fmin(begin + month, end));
+  const double last =
+      begin + (ceil(value[PERIOD] / HOURS_PER_MONTH - ROUNDING) - 1) * HOURS_PER_MONTH;
+  const double at_first = full * ramped(value[RAMP], begin, fmin(begin + HOURS_PER_MONTH, end));
   const double at_last = full * ramped(value[RAMP], last, end);
   return share * asked > at_first * (1 + ROUNDING) && share * asked < at_last * (1 - ROUNDING);
 }
@@ -60,8 +56,8 @@ static bool is_reached_in_any_hour(const struct scenario *scenario, const struct
   const int total = model_find(scenario->model, "day_total");
   if (share < 0 || total < 0 || !option_has(option, total))
     return is_reached(value, 1);
-  for (int hour = 0; hour < HOURS_A_DAY; hour++)
-    if (is_reached(value, HOURS_A_DAY * option_value(scenario, option, share + hour, 0) /
+  for (int hour = 0; hour < HOURS_OF_DAY; hour++)
+    if (is_reached(value, HOURS_OF_DAY * option_value(scenario, option, share + hour, 0) /
                               option_value(scenario, option, total, 0)))
       return true;
   return false;
@@ -149,7 +145,7 @@ static bool is_charged_per_period(const struct option *option, int d) {
 static void warn_of_item(struct scenario *scenario, const struct option *option, int d,
                          struct arena *arena) {
   const struct declaration *item = &scenario->model->declarations[d];
-  const bool yearly = scenario->period_h == year_h();
+  const bool yearly = scenario->period_h == HOURS_PER_YEAR;
   if (!is_charged_per_period(option, d) || (yearly && !is_cut(scenario, option)) ||
       !is_charged(scenario, option, d, yearly))
     return;

@@ -170,10 +170,9 @@ static void look_at(const struct scenario *scenario, size_t option, const struct
 
 // NAN: not in the catalogue
 static double tdp_of(const struct scenario *scenario, const struct option *option) {
-  double tdp_w;
   const struct table *table = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
   const long row = table ? catalog_find(table, option->accelerator) : -1;
-  return row >= 0 && table_number(table, (size_t)row, "tdp_w", &tdp_w) ? tdp_w : NAN;
+  return row >= 0 ? table_number_or(table, (size_t)row, "tdp_w", NAN) : (double)NAN;
 }
 
 static void look_at_power(const struct scenario *scenario, size_t option, const char *input,
@@ -369,9 +368,8 @@ enum { RATES = sizeof rates / sizeof rates[0] };
 // An input of the option in a case, 0 if it has none.
 static double value_of(const struct scenario *scenario, const struct option *option,
                        size_t which_case, const char *input) {
-  const int d = model_find(scenario->model, input);
   const struct figure *figure =
-      d < 0 ? &figure_none : option_figure(scenario, option, which_case, d);
+      option_figure(scenario, option, which_case, model_find(scenario->model, input));
   return figure_is_stated(figure) ? figure_highest(figure) : 0;
 }
 
@@ -484,7 +482,7 @@ static struct excess exceeds(const struct scenario *scenario, const struct optio
                              size_t which_case, const struct rate *rate,
                              const struct figure **figure, struct arena *arena) {
   const int d = model_find(scenario->model, rate->input);
-  *figure = d < 0 ? &figure_none : option_figure(scenario, option, which_case, d);
+  *figure = option_figure(scenario, option, which_case, d);
   if ((*figure)->origin <= ORIGIN_RENT)
     return (struct excess){NULL, false};
   struct excess excess = beyond(scenario, option, which_case, rate, (*figure)->value, arena);

@@ -209,8 +209,8 @@ static bool same_benchmark(const struct table *table, size_t a, size_t b) {
 
 // Whether no other row for its accelerator and benchmark is better.
 static bool is_best(const struct table *table, size_t row) {
-  double own = 0, other;
-  table_number(table, row, "tokens_per_s_per_gpu", &own);
+  const double own = table_number_or(table, row, "tokens_per_s_per_gpu", 0);
+  double other;
   for (size_t r = 0; r < table->rows; r++)
     if (same_benchmark(table, r, row) &&
         is(table, r, "accelerator", table_cell(table, row, "accelerator")) &&

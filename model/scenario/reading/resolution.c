@@ -559,7 +559,7 @@ static void evaluate_option(const struct scenario *scenario, struct option *opti
 }
 
 static void find_periods(struct scenario *scenario) {
-  double longest = MIN_YEARS * conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  double longest = MIN_YEARS * HOURS_PER_YEAR;
   const int horizon = model_find(scenario->model, "horizon");
   for (size_t o = 0; o < scenario->option_count; o++)
     for (size_t c = 0; c < scenario->case_count; c++)

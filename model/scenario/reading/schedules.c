@@ -85,17 +85,6 @@ void schedules_declare(const struct reading *reading, struct model *model) {
   arena_free(&scratch);
 }
 
-static bool has_scale_range(const struct resolving *resolving, int scale) {
-  const struct scenario *scenario = resolving->scenario;
-  for (size_t r = 0; r < scenario->range_count; r++) {
-    const int option = scenario->ranges[r].option;
-    if (scenario->ranges[r].declaration == scale &&
-        (option < 0 || (size_t)option == resolving->number))
-      return true;
-  }
-  return false;
-}
-
 // ---- each option's figures
 
 // The number of values of an input in the option's longest case; 0: it has no list.
@@ -108,7 +97,8 @@ static size_t longest(const struct resolving *resolving, int declaration) {
     said &= figure_is_stated(figure);
     most = figure->year_count > most ? figure->year_count : most;
   }
-  return !most && said && has_scale_range(resolving, input->scale) ? 1 : most;
+  return !most && said && ranges_name(resolving->scenario, resolving->number, input->scale) ? 1
+                                                                                            : most;
 }
 
 static struct figure default_of(const struct declaration *input) {
@@ -275,11 +265,10 @@ static void warn(struct scenario *scenario, struct option *option, const struct 
 void schedules_warn(struct scenario *scenario, struct arena *arena) {
   const struct model *model = scenario->model;
   const int horizon = model_find(model, "horizon");
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   for (size_t o = 0; o < scenario->option_count; o++) {
     struct option *option = &scenario->options[o];
     const struct figure *figure = option_figure(scenario, option, scenario->selected, horizon);
-    const double years = figure->value / year_h;
+    const double years = figure->value / HOURS_PER_YEAR;
     const char *text =
         figure->text ? figure->text
                      : quantity_text(figure->value, &model->declarations[horizon].unit, arena);

@@ -1,8 +1,8 @@
 #include "model/scenario/reading/warnings.h"
 
 #include "base/texts.h"
-#include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/date.h"
 #include "model/evidence/evidence.h"
@@ -25,6 +25,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +37,21 @@ struct subject {
   struct arena *arena;
 };
 
+static void warn(const struct subject *subject, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void warn(const struct subject *subject, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  texts_add(&subject->option->warnings, subject->arena, "%s",
+            arena_vprintf(subject->arena, format, arguments));
+  va_end(arguments);
+}
+
 static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
                                       const char *name) {
-  static const struct figure none = {.origin = ORIGIN_NONE, .source = "", .date = ""};
-  int d = option_stated(option, model_find(scenario->model, name));
-  return d < 0 ? &none : option_figure(scenario, option, scenario->selected, d);
+  return option_figure(scenario, option, scenario->selected,
+                       option_stated(option, model_find(scenario->model, name)));
 }
 
 static bool is_there(const struct figure *figure) {
@@ -58,8 +69,7 @@ static void list_not_included(const struct subject *subject) {
           arena_printf(subject->arena, "%s%s%s", option->not_included,
                        *option->not_included ? ", " : "", left_out_notice(scenario, d));
   if (*option->not_included)
-    texts_add(&option->warnings, subject->arena, "not included (set to zero): %s",
-              option->not_included);
+    warn(subject, "not included (set to zero): %s", option->not_included);
 }
 
 // Does an option of one's own draw power, and does any have its hosts' counted?
@@ -80,7 +90,7 @@ static bool draw_power(const struct scenario *scenario, bool *hosts) {
 // A rent includes cooling and hosts, and so does the energy of a machine of one's own.
 static void warn_of_rented_energy(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
-  struct option *option = subject->option;
+  const struct option *option = subject->option;
   const struct figure *load = figure_of(scenario, option, "load_power");
   const bool at_tdp = load_power_is_tdp(scenario, load);
   bool hosts;
@@ -91,28 +101,26 @@ static void warn_of_rented_energy(const struct subject *subject) {
                        figure_of(scenario, option, "pue")->origin == ORIGIN_RENT;
   hosts &= figure_of(scenario, option, "host_power")->origin == ORIGIN_DEFAULT;
   if (cooling || hosts)
-    texts_add(&option->warnings, subject->arena,
-              "energy and carbon leave out %s%s%s%s: state %s%s%s%s", cooling ? "cooling" : "",
-              cooling && hosts ? " and " : "", hosts ? "hosts" : "",
-              at_tdp ? ", and assume the TDP" : "", cooling ? "'pue'" : "",
-              cooling && hosts ? " and " : "", hosts ? "'host_power'" : "",
-              owned ? " before comparing them with an owned option's" : "");
+    warn(subject, "energy and carbon leave out %s%s%s%s: state %s%s%s%s", cooling ? "cooling" : "",
+         cooling && hosts ? " and " : "", hosts ? "hosts" : "",
+         at_tdp ? ", and assume the TDP" : "", cooling ? "'pue'" : "",
+         cooling && hosts ? " and " : "", hosts ? "'host_power'" : "",
+         owned ? " before comparing them with an owned option's" : "");
   // Nobody pays for its watts, but every output shows its energy beside an owned option's.
   if (owned && load == option->doubted_power && !(at_tdp && (cooling || hosts)))
-    texts_add(&option->warnings, subject->arena, "%s", option->power_doubt);
+    warn(subject, "%s", option->power_doubt);
 }
 
 static void warn_of_power(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
-  struct option *option = subject->option;
+  const struct option *option = subject->option;
   const struct figure *load = figure_of(scenario, option, "load_power");
   if (load == option->doubted_power && !option->rented)
-    texts_add(&option->warnings, subject->arena, "%s", option->power_doubt);
+    warn(subject, "%s", option->power_doubt);
   if (load->origin == ORIGIN_RENT)
-    texts_add(&option->warnings, subject->arena,
-              "its power is unknown, so its energy per token is too");
+    warn(subject, "its power is unknown, so its energy per token is too");
   if (option_amount(scenario, option, "idle_power") > option_amount(scenario, option, "load_power"))
-    texts_add(&option->warnings, subject->arena, "idle power is above the power under load");
+    warn(subject, "idle power is above the power under load");
 }
 
 // "0.0104 %"
@@ -126,7 +134,7 @@ static const char *use_text(double load, struct arena *arena) {
 static void warn_of_idleness(const struct subject *subject) {
   static const double half = 0.5;
   const struct scenario *scenario = subject->scenario;
-  struct option *option = subject->option;
+  const struct option *option = subject->option;
   const double load = option_amount(scenario, option, "average_load");
   const char *use = use_text(load, subject->arena);
   const bool hardly = load > 0 && load < HARDLY_USED;
@@ -135,19 +143,18 @@ static void warn_of_idleness(const struct subject *subject) {
   const bool draws = load > 0 && load < half && option_amount(scenario, option, "load_power") > 0 &&
                      !option->rented && !is_there(figure_of(scenario, option, "idle_power"));
   if (hardly && by_use)
-    texts_add(&option->warnings, subject->arena,
-              "rented for %s of the hours: that takes accelerators which start and stop with every "
-              "request",
-              use);
+    warn(subject,
+         "rented for %s of the hours: that takes accelerators which start and stop with every "
+         "request",
+         use);
   else if (hardly)
-    texts_add(&option->warnings, subject->arena,
-              "in use %s of the time: nearly all of its cost is for idle accelerators%s", use,
-              draws ? ", whose power counts as that under load: no idle_power is given" : "");
+    warn(subject, "in use %s of the time: nearly all of its cost is for idle accelerators%s", use,
+         draws ? ", whose power counts as that under load: no idle_power is given" : "");
   else if (draws)
-    texts_add(&option->warnings, subject->arena,
-              "no idle_power is given: it counts as drawing its power under load all the time, "
-              "though it is in use %s of it",
-              use);
+    warn(subject,
+         "no idle_power is given: it counts as drawing its power under load all the time, "
+         "though it is in use %s of it",
+         use);
 }
 
 // A typed count is kept, whether or not it is a number of whole servers and racks.
@@ -156,9 +163,9 @@ static void warn_of_units(const struct subject *subject) {
   const double unit = option_amount(subject->scenario, subject->option, "purchase_unit");
   const double whole = unit > 0 ? ceil(count / unit) * unit : count;
   if (!subject->option->rented && whole != count)
-    texts_add(&subject->option->warnings, subject->arena,
-              "the costs are of %g accelerators, which are sold in units of %g: %g must be bought",
-              count, unit, whole);
+    warn(subject,
+         "the costs are of %g accelerators, which are sold in units of %g: %g must be bought",
+         count, unit, whole);
 }
 
 // A site too small for even one purchase unit.
@@ -169,10 +176,10 @@ static void warn_of_site(const struct subject *subject) {
   const double unit = option_amount(scenario, subject->option, "purchase_unit");
   const double peak = option_amount(scenario, subject->option, "site_peak_power");
   if (site > 0 && peak * unit > site * count)
-    texts_add(&subject->option->warnings, subject->arena,
-              "the site power, %.4g kW, is less than the peak of one purchase unit, %g "
-              "accelerators: %.4g kW",
-              site / 1000, unit, peak * unit / count / 1000);
+    warn(subject,
+         "the site power, %.4g kW, is less than the peak of one purchase unit, %g "
+         "accelerators: %.4g kW",
+         site / 1000, unit, peak * unit / count / 1000);
 }
 
 // Nothing is due after a lease's term, though the hardware serves on.
@@ -182,11 +189,10 @@ static void warn_of_lease(const struct subject *subject) {
   const double horizon = option_amount(subject->scenario, subject->option, "horizon");
   const double needed = life > 0 ? fmin(life, horizon) : horizon;
   if (option_is_owned(subject->option) && term > 0 && term < needed * (1 - 1e-9))
-    texts_add(
-        &subject->option->warnings, subject->arena,
-        "the lease ends after %g yr, but its hardware serves for %g yr: the lease view counts "
-        "nothing for the rest",
-        term / arithmetic_year_h, needed / arithmetic_year_h);
+    warn(subject,
+         "the lease ends after %g yr, but its hardware serves for %g yr: the lease view counts "
+         "nothing for the rest",
+         term / HOURS_PER_YEAR, needed / HOURS_PER_YEAR);
 }
 
 // Unlike that of other lists, the last value does not continue.
@@ -195,16 +201,15 @@ static void warn_of_resale(const struct subject *subject) {
   const double life = option_amount(subject->scenario, subject->option, "life_periods") *
                       subject->scenario->period_h;
   const double horizon = option_amount(subject->scenario, subject->option, "horizon");
-  const double age = (life > 0 ? fmin(life, horizon) : horizon) / arithmetic_year_h;
+  const double age = (life > 0 ? fmin(life, horizon) : horizon) / HOURS_PER_YEAR;
   const size_t years = resale->year_count ? resale->year_count : 1;
   const double last = resale->year_count ? resale->years[years - 1].value : resale->value;
   if (option_is_owned(subject->option) && is_there(resale) && last > 0 &&
       age - 1e-9 > (double)years)
-    texts_add(
-        &subject->option->warnings, subject->arena,
-        "resale ends with an age of %zu yr, so hardware sold at %.3g yr is worth nothing: add "
-        "values up to %g yr, 0 %% for none",
-        years, age, ceil(age - 1e-9));
+    warn(subject,
+         "resale ends with an age of %zu yr, so hardware sold at %.3g yr is worth nothing: add "
+         "values up to %g yr, 0 %% for none",
+         years, age, ceil(age - 1e-9));
 }
 
 static bool any_rented(const struct scenario *scenario) {
@@ -220,32 +225,29 @@ static void warn_of_inflation(const struct subject *subject) {
   const struct figure *inflation = figure_of(subject->scenario, subject->option, "inflation");
   const bool of_all = is_there(inflation) && inflation->origin < ORIGIN_OPTION;
   if (subject->option->provider && of_all && inflation->value > 0 && any_rented(subject->scenario))
-    texts_add(
-        &subject->option->warnings, subject->arena,
-        "inflation raises its prices, but no rent: state an 'inflation' of its own, 0 %%/yr or "
-        "below 0 where they fall");
+    warn(subject,
+         "inflation raises its prices, but no rent: state an 'inflation' of its own, 0 %%/yr or "
+         "below 0 where they fall");
 }
 
 static void warn_of_overlaps(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
-  struct option *option = subject->option;
+  const struct option *option = subject->option;
   int covers = (option_amount(scenario, option, "spares") > 0) +
                (option_amount(scenario, option, "support") > 0) +
                (option_amount(scenario, option, "repair_cost") > 0);
   if (option_amount(scenario, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
-    texts_add(
-        &option->warnings, subject->arena,
-        "failures may be paid for twice: at most one of spares, support and repair_cost should "
-        "cover them");
+    warn(subject,
+         "failures may be paid for twice: at most one of spares, support and repair_cost should "
+         "cover them");
   if (option_amount(scenario, option, "demand_charge") > 0)
-    texts_add(
-        &option->warnings, subject->arena,
+    warn(
+        subject,
         "average electricity prices often include the demand charge: check that this one does not");
   if (option_amount(scenario, option, "build_price") > 0)
-    texts_add(
-        &option->warnings, subject->arena,
-        "a facility of your own outlives the horizon: facility_residual credits %.0f %% of it",
-        100 * option_amount(scenario, option, "facility_residual"));
+    warn(subject,
+         "a facility of your own outlives the horizon: facility_residual credits %.0f %% of it",
+         100 * option_amount(scenario, option, "facility_residual"));
 }
 
 // An input's label within a sentence: "list price per accelerator", "API price of output tokens".
@@ -289,19 +291,18 @@ static void warn_of_age(const struct subject *subject) {
 
 // Problems during the measurement are reported with the figure.
 static void warn_of_record(const struct subject *subject) {
-  struct option *option = subject->option;
+  const struct option *option = subject->option;
   if (!option->record)
     return;
   if (*option->record_remark)
-    texts_add(&option->warnings, subject->arena, "%s", option->record_remark);
+    warn(subject, "%s", option->record_remark);
   const char *doubts = measurement_doubts(option->record, subject->arena);
   if (*doubts)
-    texts_add(&option->warnings, subject->arena, "%s", doubts);
+    warn(subject, "%s", doubts);
   const struct measurement_step_form *form = &option->record->step_form;
   if (*form->fallback)
-    texts_add(&option->warnings, subject->arena,
-              "the measured system was slower than it could be: %s, because %s", form->form,
-              form->fallback);
+    warn(subject, "the measured system was slower than it could be: %s, because %s", form->form,
+         form->fallback);
 }
 
 // A case whose offer owes none has 0 beside cases in which one is owed.
@@ -313,15 +314,14 @@ static bool has_remedy(const struct subject *subject) {
 
 // An offer's remedy for slow accelerators counts only for what it guarantees.
 static void warn_of_remedy(const struct subject *subject, const struct offer *offer) {
-  struct option *option = subject->option;
+  const struct option *option = subject->option;
   size_t others = 0;
   const struct offer_guarantee *guarantee = offer_guarantee_for(offer, &option->workload, &others);
   if (offer_promises_remedy(offer) && option_is_owned(option) && !has_remedy(subject))
-    texts_add(
-        &option->warnings, subject->arena,
-        "the remedy of the offer %s does not count: %s of its guarantees of tokens/s is for the "
-        "workload and the load of this throughput",
-        offer_reference(offer, subject->arena), guarantee && others ? "more than one" : "none");
+    warn(subject,
+         "the remedy of the offer %s does not count: %s of its guarantees of tokens/s is for the "
+         "workload and the load of this throughput",
+         offer_reference(offer, subject->arena), guarantee && others ? "more than one" : "none");
 }
 
 // The slower its accelerators, the less such an option costs; and a remedy is owed only once an
@@ -332,24 +332,22 @@ static void warn_of_credit(const struct subject *subject) {
   const double total = option_amount(subject->scenario, subject->option, "tco");
   const bool turns = total < 0 && total - credit >= 0;
   if (credit < 0 && (share > 1 || turns))
-    texts_add(&subject->option->warnings, subject->arena,
-              "the vendor's remedy is %.4g %% of the hardware price%s: 'remedy_limit' caps it",
-              100 * share, turns ? ", and turns the total cost negative" : "");
+    warn(subject, "the vendor's remedy is %.4g %% of the hardware price%s: 'remedy_limit' caps it",
+         100 * share, turns ? ", and turns the total cost negative" : "");
   else if (credit < 0)
-    texts_add(&subject->option->warnings, subject->arena,
-              "the vendor's remedy, %.4g %% of the hardware price, is counted as received: the "
-              "throughput is %.4g %% below its guarantee",
-              100 * share, 100 * option_amount(subject->scenario, subject->option, "shortfall"));
+    warn(subject,
+         "the vendor's remedy, %.4g %% of the hardware price, is counted as received: the "
+         "throughput is %.4g %% below its guarantee",
+         100 * share, 100 * option_amount(subject->scenario, subject->option, "shortfall"));
 }
 
 // What a contract owes for a delay is no more cash in hand than a remedy.
 static void warn_of_damages(const struct subject *subject) {
   if (option_amount(subject->scenario, subject->option, "damages_total") < 0)
-    texts_add(
-        &subject->option->warnings, subject->arena,
-        "the vendor's damages for the delay, %.4g %% of the price of what is late, are counted "
-        "as received",
-        100 * option_amount(subject->scenario, subject->option, "damages_share"));
+    warn(subject,
+         "the vendor's damages for the delay, %.4g %% of the price of what is late, are counted "
+         "as received",
+         100 * option_amount(subject->scenario, subject->option, "damages_share"));
 }
 
 // Inputs that the offer gives, but that the option takes from elsewhere.
@@ -366,7 +364,7 @@ static const char *typed_over(const struct subject *subject, const struct offer 
 
 static void warn_of_offer(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
-  struct option *option = subject->option;
+  const struct option *option = subject->option;
   const struct scenario_offer *quote = option_offer(scenario, option, scenario->selected);
   if (!quote)
     return;
@@ -376,18 +374,16 @@ static void warn_of_offer(const struct subject *subject) {
   const char *typed = typed_over(subject, offer);
   const double count = option_amount(scenario, option, "accelerators");
   if (offer_has_expired(offer, scenario->date))
-    texts_add(&option->warnings, subject->arena, "the offer %s expired on %s, before %s", name,
-              offer->valid_until, scenario->date);
+    warn(subject, "the offer %s expired on %s, before %s", name, offer->valid_until,
+         scenario->date);
   if (missing.count)
-    texts_add(&option->warnings, subject->arena, "the offer %s has no line for: %s", name,
-              texts_joined(&missing, subject->arena));
+    warn(subject, "the offer %s has no line for: %s", name, texts_joined(&missing, subject->arena));
   if (*typed)
-    texts_add(&option->warnings, subject->arena, "not taken from the offer %s: %s", name, typed);
+    warn(subject, "not taken from the offer %s: %s", name, typed);
   warn_of_remedy(subject, offer);
   if (count != offer->accelerators)
-    texts_add(&option->warnings, subject->arena,
-              "the offer %s covers %d accelerators; this option has %g at its prices", name,
-              offer->accelerators, count);
+    warn(subject, "the offer %s covers %d accelerators; this option has %g at its prices", name,
+         offer->accelerators, count);
 }
 
 // The probe reads its prompts in full, without cache hits.
@@ -404,9 +400,9 @@ static void warn_of_hits(const struct subject *subject) {
   if (counted->origin == ORIGIN_DEFAULT && !is_recorded_prefill(subject) &&
       option_amount(subject->scenario, subject->option, "cache_hit") > 0 &&
       is_there(figure_of(subject->scenario, subject->option, "prefill_throughput")))
-    texts_add(&subject->option->warnings, subject->arena,
-              "cache_hit is deducted from the prefill work: if prefill_throughput already counts "
-              "tokens from the cache, set prefill_includes_hits = yes, otherwise no");
+    warn(subject,
+         "cache_hit is deducted from the prefill work: if prefill_throughput already counts "
+         "tokens from the cache, set prefill_includes_hits = yes, otherwise no");
 }
 
 // A rate measured or projected at a context that is stated, for requests that hold more or fewer
@@ -419,42 +415,39 @@ static void warn_of_other_context(const struct subject *subject) {
       figure_of(subject->scenario, subject->option, "decode_throughput")->origin ==
           ORIGIN_CATALOGUE &&
       workload_lengths_differ(context, mean))
-    texts_add(&subject->option->warnings, subject->arena,
-              "the decoding rate is that at context %.0f, as stated, but requests of these lengths "
-              "hold %.0f tokens on average while they decode, at another rate",
-              context, mean);
+    warn(subject,
+         "the decoding rate is that at context %.0f, as stated, but requests of these lengths "
+         "hold %.0f tokens on average while they decode, at another rate",
+         context, mean);
 }
 
 static void warn_of_throughput(const struct subject *subject) {
-  struct option *option = subject->option;
+  const struct option *option = subject->option;
   const struct evidence *published = option_published(subject->scenario, option);
   const struct served *served = option_served(subject->scenario, option);
   if (published && *published->note)
-    texts_add(&option->warnings, subject->arena, "%s", published->note);
+    warn(subject, "%s", published->note);
   if (served && *served->note)
-    texts_add(&option->warnings, subject->arena, "%s", served->note);
+    warn(subject, "%s", served->note);
   if (option->served && *option->served->rungs->remark)
-    texts_add(&option->warnings, subject->arena, "%s", option->served->rungs->remark);
+    warn(subject, "%s", option->served->rungs->remark);
   const char *doubt = option_doubt(subject->scenario, option);
   if (*doubt)
-    texts_add(&option->warnings, subject->arena, "the %s throughput is doubtful: %s",
-              published ? "published" : "served", doubt);
+    warn(subject, "the %s throughput is doubtful: %s", published ? "published" : "served", doubt);
   if (option->decode_only)
-    texts_add(&option->warnings, subject->arena,
-              "upper bound, decode only: the throughput leaves out prefill, so serving costs "
-              "more%s%s",
-              *option->prefill_lack ? "; " : "", option->prefill_lack);
+    warn(subject,
+         "upper bound, decode only: the throughput leaves out prefill, so serving costs "
+         "more%s%s",
+         *option->prefill_lack ? "; " : "", option->prefill_lack);
   if (option->serving_estimate && option->record)
-    texts_add(
-        &option->warnings, subject->arena,
-        "the throughput is a serving estimate, with prefill and decoding one after the other: it "
-        "ignores savings from batching both, cache memory limits and scheduling; %s",
-        recorded_prefill_caveat(option->record, subject->arena));
+    warn(subject,
+         "the throughput is a serving estimate, with prefill and decoding one after the other: it "
+         "ignores savings from batching both, cache memory limits and scheduling; %s",
+         recorded_prefill_caveat(option->record, subject->arena));
   warn_of_other_context(subject);
   if (!strcmp(option->workload.values[WORKLOAD_TOKENS], "total"))
-    texts_add(
-        &option->warnings, subject->arena,
-        "the throughput counts input and output tokens together, and so does the cost per token");
+    warn(subject,
+         "the throughput counts input and output tokens together, and so does the cost per token");
 }
 
 // Idle power measured in one option but taken as the load power in another biases a comparison.
@@ -580,7 +573,7 @@ static void warn_of_credits(struct scenario *scenario, struct arena *arena) {
 static void say_readings(const struct subject *subject) {
   const struct texts *readings = &subject->option->readings;
   for (size_t i = 0; i < readings->count; i++)
-    texts_add(&subject->option->warnings, subject->arena, "%s", readings->list[i]);
+    warn(subject, "%s", readings->list[i]);
 }
 
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {

@@ -15,11 +15,10 @@
 
 // A rate that was refused when it was read: nothing more is reported.
 static bool has_refused_rate(const struct sources *sources) {
-  static const int keys[] = {WORKLOAD_INTERACTIVITY, WORKLOAD_TTFT, WORKLOAD_TPOT};
   bool refused = false;
-  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+  for (size_t i = 0; i < WORKLOAD_PER_USER; i++) {
     const struct ini_key *key =
-        selection_of(&sources->resolving->selections, SELECT_WORKLOAD + keys[i]);
+        selection_of(&sources->resolving->selections, SELECT_WORKLOAD + (int)workload_per_user[i]);
     refused |= key && !*key->value;
   }
   return refused;

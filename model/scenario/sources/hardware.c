@@ -197,12 +197,8 @@ static void apply_offered_count(struct resolving *resolving) {
       continue;
     const struct offer *offer = quote->offer;
     *at = resolving_keep(resolving,
-                         (struct figure){.origin = ORIGIN_CATALOGUE,
-                                         .value = offer->accelerators,
-                                         .place = offer->count_place,
-                                         .grade = GRADE_QUOTED,
-                                         .source = offer_reference(offer, resolving->arena),
-                                         .date = offer->date});
+                         figure_found(offer->accelerators, offer->count_place, GRADE_QUOTED,
+                                      offer_reference(offer, resolving->arena), offer->date));
   }
 }
 
@@ -228,14 +224,11 @@ static void apply_offered_term(struct resolving *resolving, const struct offered
       place = *(const struct place *)((const char *)with->offer + term->place);
   }
   if (place.source)
-    resolving_fill(
-        resolving, input,
-        (struct figure){.origin = ORIGIN_CATALOGUE,
-                        .place = place,
-                        .grade = GRADE_ASSUMED,
-                        .source = arena_printf(resolving->arena, "only in the offer %s",
-                                               offer_reference(with->offer, resolving->arena)),
-                        .date = ""});
+    resolving_fill(resolving, input,
+                   figure_found(0, place, GRADE_ASSUMED,
+                                arena_printf(resolving->arena, "only in the offer %s",
+                                             offer_reference(with->offer, resolving->arena)),
+                                ""));
 }
 
 static int apply_accelerator(struct resolving *resolving) {

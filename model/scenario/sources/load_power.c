@@ -26,12 +26,8 @@
 
 static struct figure watts_figure(const struct evidence *from, double value, const char *column,
                                   const char *source) {
-  return (struct figure){.origin = ORIGIN_CATALOGUE,
-                         .value = value,
-                         .place = table_place(from->table, from->row, column),
-                         .grade = from->grade,
-                         .source = source,
-                         .date = from->date};
+  return figure_found(value, table_place(from->table, from->row, column), from->grade, source,
+                      from->date);
 }
 
 bool load_power_is_tdp(const struct scenario *scenario, const struct figure *load) {
@@ -65,9 +61,7 @@ static void take_watts(struct resolving *resolving, const struct evidence *from,
 }
 
 static double host_watts(const struct resolving *resolving, size_t which_case) {
-  const int host = model_find(resolving->scenario->model, "host_power");
-  const struct figure *figure =
-      host < 0 ? &figure_none : resolving_figures(resolving, which_case)[host];
+  const struct figure *figure = resolving_figure(resolving, which_case, "host_power");
   return figure->origin == ORIGIN_NONE ? 0 : figure->value;
 }
 
@@ -154,11 +148,8 @@ static bool take_like(struct resolving *resolving) {
 // From the server's record: its node's watts if measured, else its accelerators'.
 static bool take_served(struct resolving *resolving, const struct served *served) {
   const struct model *model = resolving->scenario->model;
-  struct figure figure = {.origin = ORIGIN_CATALOGUE,
-                          .place = served->place,
-                          .grade = served->power_grade,
-                          .source = served->power_source,
-                          .date = served->date};
+  struct figure figure =
+      figure_found(0, served->place, served->power_grade, served->power_source, served->date);
   if (isfinite(served->node_power_w))
     return take_node(resolving, served->node_power_w, figure);
   if (!isfinite(served->load_power_w))

@@ -20,14 +20,10 @@
 static struct figure guaranteed(const struct resolving *resolving, const struct offer *offer,
                                 const struct offer_guarantee *guarantee, double value,
                                 struct place place) {
-  return (struct figure){.origin = ORIGIN_CATALOGUE,
-                         .value = value,
-                         .place = place,
-                         .grade = GRADE_QUOTED,
-                         .source = arena_printf(resolving->arena, "%s, guarantee %s",
-                                                offer_reference(offer, resolving->arena),
-                                                guarantee->name),
-                         .date = offer->date};
+  return figure_found(value, place, GRADE_QUOTED,
+                      arena_printf(resolving->arena, "%s, guarantee %s",
+                                   offer_reference(offer, resolving->arena), guarantee->name),
+                      offer->date);
 }
 
 static const char *what_of(const struct offer_guarantee *guarantee, const char *input) {

@@ -47,12 +47,8 @@ void projected_throughput_apply(const struct sources *sources) {
   }
   sources_take_workload(sources, projection.from);
   resolving_fill(sources->resolving, sources->decode,
-                 (struct figure){.origin = ORIGIN_CATALOGUE,
-                                 .value = rate_per_hour(projection.tokens_per_s),
-                                 .place = projection.from->place,
-                                 .grade = GRADE_PROJECTED,
-                                 .source = projection.source,
-                                 .date = projection.date});
+                 figure_found(rate_per_hour(projection.tokens_per_s), projection.from->place,
+                              GRADE_PROJECTED, projection.source, projection.date));
 }
 
 bool projected_throughput_counts(const struct sources *sources) {

@@ -87,14 +87,11 @@ void published_throughput_apply(const struct sources *sources) {
                         evidence->workload.output_tokens);
   option->evidence = option->watts_of = evidence;
   sources_found_for_lengths(sources->resolving, evidence->grade, "throughput");
-  resolving_fill(sources->resolving, sources->throughput,
-                 (struct figure){.origin = ORIGIN_CATALOGUE,
-                                 .value = rate_per_hour(evidence->tokens_per_s),
-                                 .place = evidence->place,
-                                 .grade = evidence->grade,
-                                 .source = arena_printf(sources->arena, "%s: %s", evidence->id,
-                                                        evidence->source),
-                                 .date = evidence->date});
+  resolving_fill(
+      sources->resolving, sources->throughput,
+      figure_found(rate_per_hour(evidence->tokens_per_s), evidence->place, evidence->grade,
+                   arena_printf(sources->arena, "%s: %s", evidence->id, evidence->source),
+                   evidence->date));
 }
 
 bool published_throughput_exists(const struct sources *sources) {

@@ -17,32 +17,31 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MAX_LENGTHS = 64 };
-
 // ---- the rate for a length
 
 // Prompts by length, each length once.
 struct lengths {
-  double tokens[MAX_LENGTHS], seconds[MAX_LENGTHS], power_w[MAX_LENGTHS];
-  const struct measurement_prefill *prompts[MAX_LENGTHS];
+  double *tokens, *seconds, *power_w;
+  const struct measurement_prefill **prompts;
   size_t count;
 };
 
 static void add_length(struct lengths *lengths, const struct measurement_prefill *prompt) {
-  size_t at = lengths->count;
   for (size_t i = 0; i < lengths->count; i++)
     if (lengths->prompts[i]->positions == prompt->positions)
       return;
-  if (lengths->count == MAX_LENGTHS)
-    return;
-  lengths->count++;
+  size_t at = lengths->count++;
   for (; at > 0 && lengths->prompts[at - 1]->positions > prompt->positions; at--)
     lengths->prompts[at] = lengths->prompts[at - 1];
   lengths->prompts[at] = prompt;
 }
 
-static struct lengths lengths_of(const struct measurement *result) {
-  struct lengths lengths = {.count = 0};
+static struct lengths lengths_of(const struct measurement *result, struct arena *arena) {
+  const size_t most = result->prefill_count;
+  struct lengths lengths = {.tokens = arena_array(arena, most, sizeof(double)),
+                            .seconds = arena_array(arena, most, sizeof(double)),
+                            .power_w = arena_array(arena, most, sizeof(double)),
+                            .prompts = arena_array(arena, most, sizeof *lengths.prompts)};
   for (size_t i = 0; i < result->prefill_count; i++)
     add_length(&lengths, &result->prefills[i]);
   for (size_t i = 0; i < lengths.count; i++) {
@@ -96,7 +95,7 @@ static const char *why_none(const struct measurement *result, const struct lengt
 
 const char *recorded_prefill_at(const struct measurement *result, double input_tokens,
                                 struct prompt_rate *out, struct arena *arena) {
-  const struct lengths lengths = lengths_of(result);
+  const struct lengths lengths = lengths_of(result, arena);
   const char *why = why_none(result, &lengths, input_tokens, arena);
   if (why)
     return why;
@@ -132,11 +131,6 @@ const char *recorded_prefill_caveat(const struct measurement *result, struct are
 
 // ---- an option's
 
-static double amount(const struct sources *sources, size_t which_case, const char *input) {
-  const int d = model_find(sources->scenario->model, input);
-  return d < 0 ? 0 : resolving_figures(sources->resolving, which_case)[d]->value;
-}
-
 static void put(const struct sources *sources, size_t which_case, const char *input,
                 struct figure figure) {
   const int d = model_find(sources->scenario->model, input);
@@ -163,11 +157,6 @@ static bool file_states(const struct sources *sources, const char *input) {
          inputs_said(sources->scenario->inputs, own, d);
 }
 
-static bool is_decoding(const struct sources *sources) {
-  const char *const *values = sources->option->workload.values;
-  return !strcmp(values[WORKLOAD_BASIS], "decode") || !strcmp(values[WORKLOAD_SCENARIO], "decode");
-}
-
 // Of the option's record in one case.
 struct case_rate {
   struct prompt_rate at;
@@ -177,8 +166,10 @@ struct case_rate {
 // The rate in a case, or why the option's record cannot be used there, in words.
 static const char *find_rate(const struct sources *sources, const struct recorded *recorded,
                              size_t which_case, struct prompt_rate *rate) {
-  const double input_tokens = amount(sources, which_case, "input_tokens");
-  if (!(input_tokens > 0) || !(amount(sources, which_case, "output_tokens") > 0))
+  const double input_tokens =
+      resolving_figure(sources->resolving, which_case, "input_tokens")->value;
+  if (!(input_tokens > 0) ||
+      !(resolving_figure(sources->resolving, which_case, "output_tokens")->value > 0))
     return recorded->nearest->prefill_count
                ? "also has prompts: set input_tokens and output_tokens to use them"
                : "";
@@ -243,7 +234,7 @@ void recorded_prefill_take(const struct sources *sources, const struct recorded 
   const size_t cases = sources->scenario->case_count;
   struct case_rate *rates = arena_array(sources->arena, cases, sizeof *rates);
   const bool stated = prefill >= 0 && resolving_has(sources->resolving, prefill);
-  if (prefill < 0 || is_decoding(sources))
+  if (prefill < 0 || workload_is_decoding(&sources->option->workload))
     return;
   if (recorded->nearest->prefill_count && !(stated && file_states(sources, "load_power")))
     sources_found_for(sources->resolving, "input_tokens", "prefill");

@@ -240,9 +240,7 @@ bool recorded_throughput_exists(const struct sources *sources) {
 bool recorded_throughput_speaks(const struct sources *sources) {
   const struct records *records = sources->scenario->records;
   const struct option *option = sources->option;
-  const struct workload *workload = &option->workload;
-  const bool decoding = !strcmp(workload->values[WORKLOAD_BASIS], "decode") ||
-                        !strcmp(workload->values[WORKLOAD_SCENARIO], "decode");
   return records_of_backend(records, option->accelerator) ||
-         (decoding && records_of_accelerator(records, option->accelerator));
+         (workload_is_decoding(&option->workload) &&
+          records_of_accelerator(records, option->accelerator));
 }

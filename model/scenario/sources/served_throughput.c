@@ -90,18 +90,13 @@ void served_throughput_apply(const struct sources *sources) {
   sources->option->served = sources->option->served_watts = served;
   sources_found_for_lengths(sources->resolving, served->rungs->record->grade, "throughput");
   resolving_fill(sources->resolving, sources->throughput,
-                 (struct figure){.origin = ORIGIN_CATALOGUE,
-                                 .value = rate_per_hour(served->tokens_per_s),
-                                 .place = served->place,
-                                 .grade = served->grade,
-                                 .source = served->source,
-                                 .date = served->date});
+                 figure_found(rate_per_hour(served->tokens_per_s), served->place, served->grade,
+                              served->source, served->date));
 }
 
 bool served_throughput_speaks(const struct sources *sources) {
   const struct workload *workload = &sources->option->workload;
-  if (!strcmp(workload->values[WORKLOAD_BASIS], "decode") ||
-      !strcmp(workload->values[WORKLOAD_SCENARIO], "decode"))
+  if (workload_is_decoding(workload))
     return false;
   if (sources->record)
     return served_named(sources->scenario->records, sources->record->value) != NULL;

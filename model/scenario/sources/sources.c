@@ -16,15 +16,9 @@
 #include <math.h>
 #include <stddef.h>
 
-static const struct figure *figure_in(const struct resolving *resolving, size_t which_case,
-                                      const char *input) {
-  const int d = model_find(resolving->scenario->model, input);
-  return d < 0 ? &figure_none : resolving_figures(resolving, which_case)[d];
-}
-
 // An input in the base case; 0 if it has none.
 static double tokens_of(const struct resolving *resolving, const char *input) {
-  return figure_in(resolving, 0, input)->value;
+  return resolving_figure(resolving, 0, input)->value;
 }
 
 static struct evidence_request request_of(const struct resolving *resolving) {
@@ -104,7 +98,7 @@ const struct figure *sources_other_length(const struct sources *sources, size_t 
   static const char *const lengths[] = {"input_tokens", "output_tokens"};
   const struct resolving *resolving = sources->resolving;
   for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-    const struct figure *figure = figure_in(resolving, which_case, lengths[i]);
+    const struct figure *figure = resolving_figure(resolving, which_case, lengths[i]);
     if (figure->value != tokens_of(resolving, lengths[i]))
       return figure;
   }
@@ -114,8 +108,8 @@ const struct figure *sources_other_length(const struct sources *sources, size_t 
 struct workload sources_workload_in(const struct sources *sources, size_t which_case) {
   struct workload workload = sources->option->workload;
   const struct resolving *resolving = sources->resolving;
-  const double input = figure_in(resolving, which_case, "input_tokens")->value;
-  const double output = figure_in(resolving, which_case, "output_tokens")->value;
+  const double input = resolving_figure(resolving, which_case, "input_tokens")->value;
+  const double output = resolving_figure(resolving, which_case, "output_tokens")->value;
   // A context that nobody stated follows from the lengths that the base case was given.
   if (sources_other_length(sources, which_case) && !workload.places[WORKLOAD_CONTEXT].source)
     workload.values[WORKLOAD_CONTEXT] = "";
@@ -135,9 +129,9 @@ struct sources sources_in_case(const struct sources *sources, size_t which_case,
   its.option = copy;
   its.request.workload = its.served.workload = &copy->workload;
   its.request.input_tokens = its.served.input_tokens =
-      figure_in(resolving, which_case, "input_tokens")->value;
+      resolving_figure(resolving, which_case, "input_tokens")->value;
   its.request.output_tokens = its.served.output_tokens =
-      figure_in(resolving, which_case, "output_tokens")->value;
+      resolving_figure(resolving, which_case, "output_tokens")->value;
   return its;
 }
 
@@ -146,8 +140,8 @@ void sources_check_cases(const struct sources *sources,
                          const void *chosen) {
   for (size_t c = 1; c < sources->scenario->case_count; c++) {
     const struct figure *length = sources_other_length(sources, c);
-    if (!length || figure_in(sources->resolving, c, "throughput")->origin != ORIGIN_NONE ||
-        figure_in(sources->resolving, c, "decode_throughput")->origin != ORIGIN_NONE)
+    if (!length || resolving_figure(sources->resolving, c, "throughput")->origin != ORIGIN_NONE ||
+        resolving_figure(sources->resolving, c, "decode_throughput")->origin != ORIGIN_NONE)
       continue;
     struct option copy;
     const struct sources its = sources_in_case(sources, c, &copy);
@@ -162,12 +156,7 @@ void sources_check_cases(const struct sources *sources,
 
 struct figure sources_recorded(const struct recorded *recorded, double value, enum grade grade,
                                const char *source) {
-  return (struct figure){.origin = ORIGIN_CATALOGUE,
-                         .value = value,
-                         .place = recorded->nearest->place,
-                         .grade = grade,
-                         .source = source,
-                         .date = recorded->date};
+  return figure_found(value, recorded->nearest->place, grade, source, recorded->date);
 }
 
 void sources_found_for(const struct resolving *resolving, const char *input, const char *what) {

@@ -32,11 +32,10 @@ struct curve_limits user_rate_limits(const struct sources *sources) {
 }
 
 struct place user_rate_place(const struct option *option) {
-  static const enum workload_key keys[] = {WORKLOAD_INTERACTIVITY, WORKLOAD_TTFT, WORKLOAD_TPOT};
   size_t i = 0; // at least one of them asks for a rate
-  while (i + 1 < sizeof keys / sizeof keys[0] && !*option->workload.values[keys[i]])
+  while (i + 1 < WORKLOAD_PER_USER && !*option->workload.values[workload_per_user[i]])
     i++;
-  return option->workload.places[keys[i]];
+  return option->workload.places[workload_per_user[i]];
 }
 
 void user_rate_take(const struct sources *sources, const struct curve *curve) {

@@ -81,12 +81,9 @@ static double busiest_over_mean(const struct production *production) {
 
 static struct figure counted(const struct resolving *resolving, const struct production *production,
                              double value) {
-  return (struct figure){.origin = ORIGIN_CATALOGUE,
-                         .value = value,
-                         .place = {production->source, 0, 0},
-                         .grade = GRADE_MEASURED,
-                         .source = production_words(production, resolving->arena),
-                         .date = arena_copy_n(resolving->arena, production->finished, 10)};
+  return figure_found(value, (struct place){production->source, 0, 0}, GRADE_MEASURED,
+                      production_words(production, resolving->arena),
+                      arena_copy_n(resolving->arena, production->finished, 10));
 }
 
 // Cache hits change what is left to prefill, and a provider's price; a serving throughput already

@@ -1,5 +1,6 @@
 // What a record says of a device in a fleet.
 #include "model/delivery/fleet_item.h"
+#include "model/records/measurement_fields.h"
 #include "tests/support/example_record.h"
 #include "tests/support/fixture.h"
 
@@ -19,7 +20,7 @@ static void test_rate_of_the_watts(void **state) {
     struct measurement_record *record = example_record(&fixture.arena, 1);
     struct measurement *result = &record->results[0];
     result->record = record;
-    result->tensor_parallel = measurement_one_device;
+    result->tensor_parallel = measurement_unknown().tensor_parallel;
     result->tokens_per_s = 40;
     result->window_tokens_per_s = cases[i].window;
     result->together.tokens_per_s = cases[i].together;

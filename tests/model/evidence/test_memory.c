@@ -222,10 +222,10 @@ static void test_concurrency_is_monotone(void **state) {
 // ---- the batch at a rate per user
 
 static struct curve curve_of(const double *batches, const double *tokens_per_s, size_t count,
-                             double accelerators) {
+                             double accelerators, struct arena *arena) {
   struct curve curve = {.accelerators = accelerators};
   for (size_t i = count; i-- > 0;) // in any order
-    assert_true(curve_add(&curve, batches[i], tokens_per_s[i], 100 + batches[i], ""));
+    assert_true(curve_add(&curve, batches[i], tokens_per_s[i], 100 + batches[i], "", arena));
   return curve;
 }
 
@@ -252,7 +252,7 @@ static void test_batch_at_rate(void **state) {
     struct fixture fixture;
     struct curve_choice choice = {0};
     fixture_start(&fixture);
-    const struct curve curve = curve_of(batches, rates, 4, cases[i].accelerators);
+    const struct curve curve = curve_of(batches, rates, 4, cases[i].accelerators, &fixture.arena);
     const struct curve_limits limits = {cases[i].target, INFINITY, INFINITY};
     const char *why = curve_choose(&curve, &limits, &choice, &fixture.arena);
     expect_why("rate", why, cases[i].error);
@@ -282,15 +282,18 @@ static void test_watts_around(void **state) {
     double watts;
     bool own;
   } expected[] = {{10, 100, true}, {20, 120, false}, {25, 130, false}, {30, 140, true}};
+  struct fixture fixture;
+  fixture_start(&fixture);
   struct curve curve = {.accelerators = 1};
   for (size_t i = 0; i < sizeof watts / sizeof watts[0]; i++)
-    assert_true(curve_add(&curve, 10 * (double)(i + 1), 100, watts[i], ""));
+    assert_true(curve_add(&curve, 10 * (double)(i + 1), 100, watts[i], "", &fixture.arena));
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
     struct curve_choice choice;
     assert_int_equal(curve_at(&curve, expected[i].batch, &choice), 0);
     expect_near(choice.load_power, expected[i].watts, 1e-12, "watts");
     assert_int_equal(choice.has_own_watts, expected[i].own);
   }
+  fixture_end(&fixture);
 }
 
 // Two points make a straight line.
@@ -300,7 +303,7 @@ static void test_straight_line(void **state) {
   struct fixture fixture;
   struct curve_choice choice;
   fixture_start(&fixture);
-  const struct curve curve = curve_of(batches, rates, 2, 1);
+  const struct curve curve = curve_of(batches, rates, 2, 1, &fixture.arena);
   // (60 + 6 b) / b >= 9 up to b = 20.
   const struct curve_limits limits = {9, INFINITY, INFINITY};
   assert_null(curve_choose(&curve, &limits, &choice, &fixture.arena));
@@ -332,7 +335,7 @@ static void test_batch_within_times(void **state) {
     struct fixture fixture;
     struct curve_choice choice = {0};
     fixture_start(&fixture);
-    struct curve curve = curve_of(batches, rates, 4, 1);
+    struct curve curve = curve_of(batches, rates, 4, 1, &fixture.arena);
     expect_why("times that are not told",
                curve_choose(&curve, &cases[i].limits, &choice, &fixture.arena), "give no P90");
     curve.percentile = 99;
@@ -349,14 +352,21 @@ static void test_batch_within_times(void **state) {
 
 static void test_curve_keeps_one_point_a_batch(void **state) {
   (void)state;
+  enum { MANY = 70 };
+  struct fixture fixture;
+  fixture_start(&fixture);
   struct curve curve = {.accelerators = 1};
-  assert_true(curve_add(&curve, 4, 1, NAN, "a"));
-  assert_false(curve_add(&curve, 4, 2, NAN, "b"));
-  assert_false(curve_add(&curve, 0, 2, NAN, "b"));
-  assert_false(curve_add(&curve, 1e9, 2, NAN, "b"));
-  for (int i = 0; i < MAX_CURVE_POINTS - 1; i++)
-    assert_true(curve_add(&curve, 100 + i, 1, NAN, ""));
-  assert_false(curve_add(&curve, 1000, 1, NAN, ""));
+  assert_true(curve_add(&curve, 4, 1, NAN, "a", &fixture.arena));
+  assert_false(curve_add(&curve, 4, 2, NAN, "b", &fixture.arena));
+  for (int i = MANY; i > 0; i--)
+    assert_true(curve_add(&curve, 100 + i, i, NAN, "", &fixture.arena));
+  assert_int_equal(curve.count, 1 + MANY);
+  assert_string_equal(curve.ids[0], "a");
+  for (int i = 1; i <= MANY; i++)
+    assert_true(curve.batch[i] == 100 + i && curve.tokens_per_s[i] == i);
+  expect_near(curve_interpolate(curve.batch, curve.tokens_per_s, curve.count, 169.5), 69.5, 1e-12,
+              "near the last");
+  fixture_end(&fixture);
 }
 
 int main(void) {

@@ -1,8 +1,7 @@
 // The text of measurement records: damaged, with invalid content, of older schemas.
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "model/records/measurement_read.h"
-#include "model/records/measurement_write.h"
+#include "model/records/measurement_file.h"
 #include "tests/support/example_record.h"
 #include "tests/support/fixture.h"
 #include "tests/support/place_of_work.h"

@@ -9,6 +9,7 @@
 #include "model/records/record_device.h"
 #include "model/records/recorded.h"
 #include "model/records/records.h"
+#include "model/scenario/sources/recorded_prefill.h"
 #include "tests/support/fixture.h"
 
 #include <cmocka.h>
@@ -473,6 +474,57 @@ static void test_watts_of_some(void **state) {
   fixture_end(&fixture);
 }
 
+// However many batches were measured, all are on the curve.
+static void test_many_batches(void **state) {
+  (void)state;
+  enum { MANY = 70 };
+  struct fixture fixture;
+  fixture_start(&fixture);
+  struct measurement_record *list[] = {record_of(&fixture)};
+  const struct measurement one = list[0]->results[0];
+  list[0]->results = arena_array(&fixture.arena, MANY, sizeof one);
+  list[0]->count = MANY;
+  for (int i = 0; i < MANY; i++) {
+    list[0]->results[i] = one;
+    list[0]->results[i].batch = 2 * (i + 1);
+    list[0]->results[i].tokens_per_s = 10 * (i + 1);
+  }
+  const struct records records = {.list = list, .count = 1};
+  struct workload workload = {
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "139", "512"}};
+  struct recorded recorded;
+  struct curve curve;
+  assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
+  expect_near(recorded.tokens_per_s, 695, 1e-12, "between the last two");
+  assert_int_equal(recorded.nearest->batch, 138); // of two equally near
+  workload.values[WORKLOAD_BATCH] = "";
+  assert_null(recorded_curve(&records, "", "cpu", &workload, &curve, &recorded, &fixture.arena));
+  assert_int_equal(curve.count, MANY);
+  assert_int_equal(recorded.nearest->batch, 2 * MANY);
+  fixture_end(&fixture);
+}
+
+// And of prompts however many lengths.
+static void test_many_prompts(void **state) {
+  (void)state;
+  enum { MANY = 70 };
+  struct fixture fixture;
+  fixture_start(&fixture);
+  struct measurement_record *list[] = {record_of(&fixture)};
+  struct measurement *result = &list[0]->results[0];
+  struct measurement_prefill prompts[MANY];
+  for (int i = 0; i < MANY; i++)
+    prompts[i] = (struct measurement_prefill){
+        .positions = 100 * (MANY - i), .tokens_per_s = 1000, .load_power_w = NAN, .library = ""};
+  result->prefills = prompts;
+  result->prefill_count = MANY;
+  struct prompt_rate rate;
+  assert_null(recorded_prefill_at(result, 100 * MANY - 50, &rate, &fixture.arena));
+  expect_near(rate.tokens_per_s, 1000, 1e-12, "between the longest two");
+  expect_fragment(rate.source, "interpolated between those of 100 to 7000");
+  fixture_end(&fixture);
+}
+
 // Watts and tokens per second are of the same seconds, so that their quotient is the record's
 // joules per token; a record that does not count tokens under its meter has the samples' rate.
 static void test_rate_of_the_watts(void **state) {
@@ -526,6 +578,8 @@ int main(void) {
       cmocka_unit_test(test_precisions),
       cmocka_unit_test(test_several_records),
       cmocka_unit_test(test_watts_of_some),
+      cmocka_unit_test(test_many_batches),
+      cmocka_unit_test(test_many_prompts),
       cmocka_unit_test(test_rate_of_the_watts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ enum { RUNGS = 6 };
 static const double ttft_s[RUNGS] = {0.2, 0.4, 1, 4, 9, 20};
 
 static struct serving_rung rung_of(double concurrency, double tokens_per_s, double watts) {
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   rung.load = LOAD_CLOSED;
   rung.concurrency = concurrency;
   rung.input_tokens = 1000;
@@ -59,7 +59,7 @@ static void start(struct scene *scene) {
     scene->rungs[i].tpot.p99_s = scene->rungs[i].tpot.p90_s = 0.01;
   }
   scene->rungs[4].refused = "2 of 160 requests failed";
-  scene->record = serving_record_unknown;
+  scene->record = serving_record_unknown();
   scene->record.source = &scene->source;
   scene->record.path = "records/a.json";
   scene->record.engine = "vLLM";
@@ -335,6 +335,66 @@ static void test_several_records(void **state) {
   fixture_end(&scene.fixture);
 }
 
+// However many there are, the newest counts, and all are counted.
+static void test_many_records(void **state) {
+  (void)state;
+  enum { MANY = 70 };
+  struct scene scene;
+  struct serving_record records[MANY], *list[MANY];
+  start(&scene);
+  for (int i = 0; i < MANY; i++) {
+    records[i] = scene.record;
+    records[i].path = arena_printf(&scene.fixture.arena, "records/%d.json", i);
+    records[i].date = arena_printf(&scene.fixture.arena, "2026-%02d-%02d", 1 + i / 28, 1 + i % 28);
+    list[i] = &records[i];
+  }
+  scene.records = (struct records){.servings = list, .serving_count = MANY};
+  assert_null(find(&scene));
+  expect_fragment(scene.found.remark, "of 70 matching serving records, 69.json is used");
+  fixture_end(&scene.fixture);
+}
+
+// However many there are, all are on the curve.
+static void test_many_rungs(void **state) {
+  (void)state;
+  enum { MANY = 70 };
+  struct scene scene;
+  struct served served;
+  struct serving_rung rungs[MANY];
+  start(&scene);
+  for (int i = 0; i < MANY; i++)
+    rungs[i] = rung_of(MANY - i, 100.0 * (MANY - i), 1000);
+  scene.record.rungs = rungs;
+  scene.record.count = MANY;
+  assert_null(find(&scene));
+  assert_int_equal(scene.found.curve.count, MANY);
+  assert_null(served_at(&scene.found, MANY, &served, &scene.fixture.arena));
+  expect_near(served.tokens_per_s, 100.0 * MANY / 8, 1e-12, "at the last");
+  served_most(&scene.found, &served, &scene.fixture.arena);
+  expect_fragment(served.note, "maximum, with 70 requests in flight");
+  fixture_end(&scene.fixture);
+}
+
+// A load beyond those from which limits choose can still be asked for.
+static void test_a_large_load(void **state) {
+  (void)state;
+  struct scene scene;
+  struct served served;
+  struct curve_choice choice;
+  const struct curve_limits limits = {0, 5, INFINITY};
+  start(&scene);
+  struct arena *arena = &scene.fixture.arena;
+  scene.rungs[5].concurrency = 70000;
+  assert_null(find(&scene));
+  served_most(&scene.found, &served, arena);
+  expect_fragment(served.note, "maximum, with 70000 requests in flight");
+  assert_null(served_at(&scene.found, 70000, &served, arena));
+  expect_near(served.tokens_per_s, 2000.0 / 8, 1e-12, "at it");
+  expect_why("limits", served_within(&scene.found, &limits, &choice, &served, arena),
+             "up to batch 70000, and none is chosen above 65536");
+  fixture_end(&scene.fixture);
+}
+
 // Without a closed loop there is no curve.
 static void test_arrivals(void **state) {
   (void)state;
@@ -499,7 +559,7 @@ static void test_watts_of_some(void **state) {
     struct scene scene;
     struct served served;
     start(&scene);
-    scene.rungs[expected[i].without].power = serving_rung_unknown.power;
+    scene.rungs[expected[i].without].power = serving_rung_unknown().power;
     assert_null(find(&scene));
     if (expected[i].batch)
       assert_null(served_at(&scene.found, expected[i].batch, &served, &scene.fixture.arena));
@@ -568,6 +628,9 @@ int main(void) {
       cmocka_unit_test(test_contradictions),
       cmocka_unit_test(test_refused_rungs_and_twins),
       cmocka_unit_test(test_several_records),
+      cmocka_unit_test(test_many_records),
+      cmocka_unit_test(test_many_rungs),
+      cmocka_unit_test(test_a_large_load),
       cmocka_unit_test(test_arrivals),
       cmocka_unit_test(test_an_unknown_load),
       cmocka_unit_test(test_arrivals_and_closed_loops),

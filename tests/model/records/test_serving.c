@@ -23,7 +23,7 @@
 static const struct serving_file files[] = {{"result.json", "00ff"}};
 
 static struct serving_rung rung_of(double concurrency, double tokens_per_s) {
-  struct serving_rung rung = serving_rung_unknown;
+  struct serving_rung rung = serving_rung_unknown();
   rung.load = LOAD_CLOSED;
   rung.concurrency = concurrency;
   rung.mean_concurrency = concurrency - 0.25;
@@ -46,7 +46,7 @@ static struct serving_rung rung_of(double concurrency, double tokens_per_s) {
 
 static struct serving_record *make_record(struct arena *arena) {
   struct serving_record *record = arena_alloc(arena, sizeof *record);
-  *record = serving_record_unknown;
+  *record = serving_record_unknown();
   record->tool = "pertoken-probe";
   record->engine = "vLLM";
   record->engine_version = "0.10.1";
@@ -63,7 +63,7 @@ static struct serving_record *make_record(struct arena *arena) {
   record->count = 3;
   record->rungs[0] = rung_of(1, 100);
   record->rungs[1] = rung_of(2, 190.125);
-  record->rungs[2] = serving_rung_unknown;
+  record->rungs[2] = serving_rung_unknown();
   record->rungs[2].refused = "3 of 12 requests failed";
   return record;
 }

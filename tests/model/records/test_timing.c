@@ -3,7 +3,7 @@
 #include "base/statistics.h"
 #include "base/student.h"
 #include "model/records/measurement.h"
-#include "model/records/measurement_read.h"
+#include "model/records/measurement_file.h"
 #include "model/records/timing.h"
 #include "tests/support/example_record.h"
 #include "tests/support/fixture.h"

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/source_file.h"
-#include "model/records/measurement_read.h"
-#include "model/records/measurement_write.h"
+#include "model/records/measurement_file.h"
 #include "tests/support/kernels/shapes.h"
 #include "tests/support/kernels/timed.h"
 #include "tests/support/place_of_work.h"

@@ -1,6 +1,6 @@
-// measurement_read: a record's file, read and checked, as a measurement_record.
-#ifndef PERTOKEN_MODEL_RECORDS_MEASUREMENT_READ_H
-#define PERTOKEN_MODEL_RECORDS_MEASUREMENT_READ_H
+// measurement_file: the file of a measurement_record, read and checked, or written.
+#ifndef PERTOKEN_MODEL_RECORDS_MEASUREMENT_FILE_H
+#define PERTOKEN_MODEL_RECORDS_MEASUREMENT_FILE_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
@@ -22,5 +22,9 @@ struct measurement_record *measurement_read(const char *path, struct arena *aren
 struct measurement_record *measurement_of_json(const struct json_t *object,
                                                const struct source *source, struct arena *arena,
                                                struct diagnostics *diagnostics);
+
+// Like record_write. Sets path and digest. Returns 0 or -1.
+int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
+                      struct diagnostics *diagnostics);
 
 #endif

@@ -1,4 +1,4 @@
-#include "model/records/measurement_read.h"
+#include "model/records/measurement_file.h"
 
 #include "base/json_in.h"
 #include "base/record.h"
@@ -200,4 +200,12 @@ struct measurement_record *measurement_read(const char *path, struct arena *aren
   struct measurement_record *record = measurement_of_json(object, source, arena, diagnostics);
   json_decref(object);
   return record;
+}
+
+int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
+                      struct diagnostics *diagnostics) {
+  if (record_write(&measurement_form, record, &record->digest, path, arena, diagnostics))
+    return -1;
+  record->path = arena_copy(arena, path);
+  return 0;
 }
