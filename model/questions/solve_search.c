@@ -24,20 +24,23 @@ struct search {
 
 // ---- the gap
 
-static double gap_in(const struct solve_answer *answer, const struct variation *variation,
-                     size_t column) {
-  return solve_gap(answer, variation_item(variation, answer->option, answer->item, column),
-                   answer->matches ? variation_item(variation, answer->match, answer->item, column)
-                                   : NAN);
+static struct solve_costs costs_in(const struct solve_answer *answer,
+                                   const struct variation *variation, size_t column) {
+  return solve_costs(
+      answer, variation_item(variation, answer->option, answer->item, column),
+      answer->matches ? variation_item(variation, answer->match, answer->item, column) : NAN);
+}
+
+static struct solve_costs costs_at(double value, const struct search *search) {
+  const struct solve_answer *answer = search->answer;
+  variation_set(search->variation, answer->target, 0, answer->integer ? round(value) : value);
+  variation_evaluate(search->variation);
+  return costs_in(answer, search->variation, 0);
 }
 
 // The function whose root is sought, at one value.
 static double gap_at(double value, void *context) {
-  const struct search *search = context;
-  const struct solve_answer *answer = search->answer;
-  variation_set(search->variation, answer->target, 0, answer->integer ? round(value) : value);
-  variation_evaluate(search->variation);
-  return gap_in(answer, search->variation, 0);
+  return solve_gap(costs_at(value, context));
 }
 
 static int sign_of(double gap) {
@@ -58,7 +61,7 @@ static void choose_interval(struct search *search) {
   const double start = gap_at(answer->low, search);
   search->dense = fmax(answer->low, 0) + 2 * search->size;
   answer->high = ldexp(search->dense, MAX_DOUBLINGS);
-  bool changes = isfinite(start) && (answer->gap_base > 0) != (start > 0);
+  bool changes = isfinite(start) && (solve_gap(answer->costs_base) > 0) != (start > 0);
   while (!changes && search->dense < answer->high) {
     const double end = gap_at(search->dense, search);
     changes = isfinite(end) && isfinite(start) && (end > 0) != (start > 0);
@@ -122,15 +125,16 @@ static double *check_points(struct search *search, struct arena *arena, struct a
   for (size_t i = 0; i < count; i++)
     variation_set(block, answer->target, i, points[i]);
   variation_evaluate(block);
-  answer->flat = isfinite(answer->gap_base);
+  const double base = solve_gap(answer->costs_base);
+  answer->flat = isfinite(base);
   for (size_t i = 0; i < count; i++) {
-    gaps[i] = gap_in(answer, block, i);
-    const bool same = fabs(gaps[i] - answer->gap_base) < SOLVE_TIE || !isfinite(gaps[i]);
+    gaps[i] = solve_gap(costs_in(answer, block, i));
+    const bool same = fabs(gaps[i] - base) < SOLVE_TIE || !isfinite(gaps[i]);
     answer->flat = answer->flat && same;
   }
   answer->points = points;
-  answer->gap_low = gaps[0];
-  answer->gap_high = gaps[count - 1];
+  answer->costs_low = costs_in(answer, block, 0);
+  answer->costs_high = costs_in(answer, block, count - 1);
   return gaps;
 }
 
@@ -171,21 +175,21 @@ static struct solve_sides close_in(struct search *search, double low, double hig
   const bool integer = search->answer->integer;
   struct solve_sides sides = {.below = low,
                               .above = high,
-                              .gap_below = gap_at(low, search),
-                              .gap_above = gap_at(high, search)};
+                              .costs_below = costs_at(low, search),
+                              .costs_above = costs_at(high, search)};
   const double least = integer ? 1 : 0x1p-51 * fmax(fabs(low), fabs(high));
   while (sides.above - sides.below > least) {
     const double half = sides.below + (sides.above - sides.below) / 2;
     const double middle = integer ? floor(half) : half;
-    const double there = gap_at(middle, search);
+    const struct solve_costs there = costs_at(middle, search);
     if (middle <= sides.below || middle >= sides.above)
       break;
-    if (is(there) == is(sides.gap_below)) {
+    if (is(solve_gap(there)) == is(solve_gap(sides.costs_below))) {
       sides.below = middle;
-      sides.gap_below = there;
+      sides.costs_below = there;
     } else {
       sides.above = middle;
-      sides.gap_above = there;
+      sides.costs_above = there;
     }
   }
   return sides;
@@ -197,7 +201,7 @@ static void add_root(struct solve_answer *answer, double root, struct solve_side
     struct solve_sides *last = &answer->sides[answer->count - 1];
     last->after = sides.after;
     last->above = sides.above;
-    last->gap_above = sides.gap_above;
+    last->costs_above = sides.costs_above;
     return;
   }
   if (answer->count == MAX_SOLVE_ROOTS) {
@@ -224,24 +228,26 @@ static void add_crossing(struct search *search, double low, double high) {
     return;
   }
   struct solve_sides sides = close_in(search, low, high, is_above);
-  const double cheap = fmin(sides.gap_below, sides.gap_above);
+  const double gap_below = solve_gap(sides.costs_below), gap_above = solve_gap(sides.costs_above);
+  const double cheap = fmin(gap_below, gap_above);
   sides.jumps = fabs(cheap) > small_gap;
   sides.before = before;
   sides.after = after;
-  if (fabs(sides.gap_below) < SOLVE_POLE && fabs(sides.gap_above) < SOLVE_POLE)
-    add_root(answer, sides.gap_below == cheap ? sides.below : sides.above, sides);
+  if (fabs(gap_below) < SOLVE_POLE && fabs(gap_above) < SOLVE_POLE)
+    add_root(answer, gap_below == cheap ? sides.below : sides.above, sides);
 }
 
 // ---- values that cost as much as wanted
 
 // One end of a stretch of zeros, between a point in it and the next one outside.
 static void add_tie_end(struct search *search, struct solve_sides sides, bool is_low_end) {
-  const double outside = is_low_end ? sides.gap_below : sides.gap_above;
-  *(is_low_end ? &sides.gap_above : &sides.gap_below) = 0;
+  const double outside = solve_gap(is_low_end ? sides.costs_below : sides.costs_above);
+  struct solve_costs *inside = is_low_end ? &sides.costs_above : &sides.costs_below;
+  inside->cost = inside->wanted;
   sides.ties = true;
   sides.jumps = fabs(outside) > small_gap;
-  sides.before = sign_of(sides.gap_below);
-  sides.after = sign_of(sides.gap_above);
+  sides.before = sign_of(solve_gap(sides.costs_below));
+  sides.after = sign_of(solve_gap(sides.costs_above));
   add_root(search->answer, is_low_end ? sides.above : sides.below, sides);
 }
 
@@ -258,7 +264,8 @@ static void add_tie(struct search *search, const double *gaps, size_t first, siz
     high = close_in(search, points[last], points[last + 1], is_tie);
   if (high.below - low.above <=
       narrow * fmax(search->size, fmax(fabs(low.above), fabs(high.below)))) {
-    const int before = sign_of(low.gap_below), after = sign_of(high.gap_above);
+    const int before = sign_of(solve_gap(low.costs_below)),
+              after = sign_of(solve_gap(high.costs_above));
     add_exact(answer, points[first], begins ? before : after, ends ? after : before);
     return;
   }
@@ -314,7 +321,7 @@ void solve_search(struct solve_answer *answer, bool interval_given, struct arena
                           .size = answer->base != 0 ? fabs(answer->base) : unit,
                           .dense = answer->high};
   gsl_set_error_handler_off();
-  answer->gap_base = gap_at(answer->base, &search);
+  answer->costs_base = costs_at(answer->base, &search);
   if (!interval_given)
     choose_interval(&search);
   const double *gaps = check_points(&search, arena, &scratch);

@@ -12,7 +12,11 @@
 
 enum { MAX_SOLVE_ROOTS = 8 };
 
-// Gaps are cost / wanted cost - 1.
+// What the option costs at a value of the input, and what it is to cost there, in base units.
+struct solve_costs {
+  double cost, wanted;
+};
+
 struct solve_sides {
   // The cost jumps across the wanted one, or to it: at a threshold, such as whole nodes, or between
   // two whole numbers.
@@ -22,7 +26,7 @@ struct solve_sides {
   // The values on both sides: for a whole number, neighbors, or both of them if it is cheap enough
   // between two that are not.
   double below, above;
-  double gap_below, gap_above; // there
+  struct solve_costs costs_below, costs_above; // there
 };
 
 // The values from one to another cost no more than wanted; infinite: the end of the interval.
@@ -38,9 +42,9 @@ struct solve_answer {
   int item;         // cost_per_mtok
   bool matches;     // another option, else wanted_cost
   size_t match;
-  double wanted_cost, saving, base;   // base units
-  double low, high;                   // the interval that was searched
-  double gap_low, gap_high, gap_base; // cost / wanted cost - 1 there
+  double wanted_cost, saving, base; // base units
+  double low, high;                 // the interval that was searched
+  struct solve_costs costs_low, costs_high, costs_base;
   // Ascending. At a jump, the side on which the option costs no more than wanted.
   double roots[MAX_SOLVE_ROOTS];
   struct solve_sides sides[MAX_SOLVE_ROOTS];
@@ -61,11 +65,25 @@ struct solve_answer {
 // A gap that is smaller is rounding in the last digits: the costs are the same.
 #define SOLVE_TIE 1e-12
 
-// cost / wanted cost - 1. matched: the cost of the option that it must match, if any.
-static inline double solve_gap(const struct solve_answer *answer, double cost, double matched) {
-  const double wanted = (answer->matches ? matched : answer->wanted_cost) * (1 - answer->saving);
-  const double gap = cost / wanted - 1;
+// matched: the cost of the option that it must match, if any.
+static inline struct solve_costs solve_costs(const struct solve_answer *answer, double cost,
+                                             double matched) {
+  return (struct solve_costs){cost, (answer->matches ? matched : answer->wanted_cost) *
+                                        (1 - answer->saving)};
+}
+
+// How far the cost is above the wanted one, as a share of that; of one that is zero, in millions of
+// base units, USD/Mtok.
+static inline double solve_gap(struct solve_costs costs) {
+  const double more = costs.cost - costs.wanted;
+  const double gap = costs.wanted != 0 ? more / fabs(costs.wanted) : more * 1e6;
   return fabs(gap) < SOLVE_TIE ? 0 : gap;
+}
+
+// cost / wanted cost - 1; NAN if there is no such share, unless both are the same.
+static inline double solve_ratio(struct solve_costs costs) {
+  const double gap = solve_gap(costs);
+  return gap == 0 || costs.wanted > 0 ? gap : NAN;
 }
 
 // Searches the whole interval for changes of sign and for values that cost as much as wanted: at

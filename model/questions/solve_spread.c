@@ -66,7 +66,7 @@ static void find_gaps(const struct spread_run *run, double *workspace, const dou
   const double *match =
       answer->matches ? response_item(response, workspace, answer->match, SPREAD_COST) : NULL;
   for (int i = 0; i < VECTOR_BLOCK; i++)
-    gaps[i] = solve_gap(answer, cost[i], match ? match[i] : NAN);
+    gaps[i] = solve_gap(solve_costs(answer, cost[i], match ? match[i] : NAN));
 }
 
 static void find_gaps_at(const struct spread_run *run, double *workspace, double value,

@@ -50,12 +50,15 @@ static const char *end_text(const struct solving *solving, double value, enum si
                         solving->arena);
 }
 
+static const char *cost_text(const struct solving *solving, double cost) {
+  return quantity_words(cost, solving->cost_unit, SHOWN_DIGITS, solving->arena);
+}
+
 // "h200", "0.3 USD/Mtok"
 static const char *reference_text(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   return solved->matches ? solved->scenario->options[solved->match].label
-                         : quantity_words(solved->wanted_cost, solving->cost_unit, SHOWN_DIGITS,
-                                          solving->arena);
+                         : cost_text(solving, solved->wanted_cost);
 }
 
 // "as much as h200", "5 % less than h200", "0.3 USD/Mtok"
@@ -78,41 +81,43 @@ static const char *at_most_text(const struct solving *solving) {
                       wanted_text(solving));
 }
 
-// "3.1 % more than h200"
-static const char *against_text(const struct solving *solving, double more, const char *what) {
-  if (!isfinite(more))
+// "3.1 % more than h200", or the cost itself beside what costs nothing.
+static const char *against_text(const struct solving *solving, double cost, double other,
+                                const char *what) {
+  const double more = cost / other - 1;
+  if (!isfinite(cost))
     return "no finite amount";
-  if (fabs(more) < 5e-8)
+  if (cost == other || fabs(more) < 5e-8)
     return arena_printf(solving->arena, "as much as %s", what);
+  if (!(other > 0))
+    return cost_text(solving, cost);
   return arena_printf(solving->arena, "%s %s than %s", percent_words(fabs(more), solving->arena),
                       more > 0 ? "more" : "less", what);
 }
 
-// A gap is relative to the target cost; "x % of 80 % of another cost" would be unclear.
-static const char *gap_text(const struct solving *solving, double gap) {
-  return against_text(solving, (1 + gap) * (1 - solving->solved->saving) - 1,
+// Beside the reference: "x % of 80 % of another cost" would be unclear.
+static const char *gap_text(const struct solving *solving, struct solve_costs costs) {
+  return against_text(solving, costs.cost, costs.wanted / (1 - solving->solved->saving),
                       reference_text(solving));
 }
 
 // "now, at 22,000 USD/gpu, it costs 14.3 % less than h200", which it is to match. If that is an
-// amount, "it costs 0.1498 USD/Mtok, 14.3 % less than h200", the baseline; the baseline itself is
-// compared with the amount.
+// amount, "it costs 0.1498 USD/Mtok, 14.3 % less than h200", the baseline, unless that costs
+// nothing; the baseline itself is compared with the amount.
 static const char *now_text(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   const struct scenario *scenario = solved->scenario;
   const struct option *baseline = &scenario->options[scenario->baseline];
-  const double cost = option_value(scenario, &scenario->options[solved->option], solved->item, 0);
+  const struct solve_costs costs = solved->costs_base;
+  const double other = option_value(scenario, baseline, solved->item, 0);
   const char *at = input_text(solving, solved->base);
   if (solved->matches)
-    return arena_printf(solving->arena, "now, at %s, it costs %s", at,
-                        gap_text(solving, solved->gap_base));
-  return arena_printf(
-      solving->arena, "now, at %s, it costs %s, %s", at,
-      quantity_words(cost, solving->cost_unit, SHOWN_DIGITS, solving->arena),
-      solved->option == scenario->baseline
-          ? gap_text(solving, solved->gap_base)
-          : against_text(solving, cost / option_value(scenario, baseline, solved->item, 0) - 1,
-                         baseline->label));
+    return arena_printf(solving->arena, "now, at %s, it costs %s", at, gap_text(solving, costs));
+  const char *against = solved->option == scenario->baseline ? gap_text(solving, costs)
+                        : other > 0 ? against_text(solving, costs.cost, other, baseline->label)
+                                    : "";
+  return arena_printf(solving->arena, "now, at %s, it costs %s%s%s", at,
+                      cost_text(solving, costs.cost), *against ? ", " : "", against);
 }
 
 // The lower end of the search: if the input may not be 0, for example, the smallest value above it.
@@ -127,7 +132,7 @@ static const char *low_text(const struct solving *solving) {
 
 // Whether the input has no effect on a cost that is as wanted.
 static bool holds_throughout(const struct solve_answer *solved) {
-  return solved->flat && solved->gap_base == 0;
+  return solved->flat && solve_gap(solved->costs_base) == 0;
 }
 
 static bool is_impossible(struct excess excess) {
@@ -218,13 +223,13 @@ static const char *sentence(const struct solving *solving) {
 static void add_jump(const struct solving *solving, double root, const struct solve_sides *sides,
                      struct answer *answer) {
   const bool integer = solving->solved->integer;
-  const enum side side = sides->gap_above <= 0 ? SIDE_ABOVE : SIDE_BELOW;
+  const enum side side = solve_gap(sides->costs_above) <= 0 ? SIDE_ABOVE : SIDE_BELOW;
   answer_note(answer, "", "%s %s it costs %s, %s %s", integer ? "at" : "below",
               end_text(solving, integer ? sides->below : root, side),
-              gap_text(solving, sides->gap_below), integer ? "at" : "above",
+              gap_text(solving, sides->costs_below), integer ? "at" : "above",
               integer ? arena_printf(solving->arena, "%s %s", end_text(solving, sides->above, side),
-                                     gap_text(solving, sides->gap_above))
-                      : gap_text(solving, sides->gap_above));
+                                     gap_text(solving, sides->costs_above))
+                      : gap_text(solving, sides->costs_above));
 }
 
 static void add_gaps(const struct solving *solving, struct answer *answer) {
@@ -234,9 +239,9 @@ static void add_gaps(const struct solving *solving, struct answer *answer) {
       add_jump(solving, solved->roots[i], &solved->sides[i], answer);
   if (!solved->count && !solved->flat) {
     answer_note(answer, "", "at %s it costs %s", low_text(solving),
-                gap_text(solving, solved->gap_low));
+                gap_text(solving, solved->costs_low));
     answer_note(answer, "", "at %s it costs %s", input_text(solving, solved->high),
-                gap_text(solving, solved->gap_high));
+                gap_text(solving, solved->costs_high));
   }
 }
 
@@ -257,8 +262,7 @@ static void add_cheaper(const struct solving *solving, struct answer *answer) {
                         (1 - solved->saving);
   if (cost < wanted)
     answer_note(answer, "Note: ", "%s then still costs less, %s: --match %s finds the value for it",
-                option->label,
-                quantity_words(cost, solving->cost_unit, SHOWN_DIGITS, solving->arena), option->id);
+                option->label, cost_text(solving, cost), option->id);
 }
 
 // The draws without a value, and those with several.
@@ -352,8 +356,8 @@ static void add_of_sides(const struct solving *solving, struct figures *figures)
   for (size_t i = 0; i < solved->count; i++) {
     parts[0][i] = solved->sides[i].below;
     parts[1][i] = solved->sides[i].above;
-    parts[2][i] = solved->sides[i].gap_below;
-    parts[3][i] = solved->sides[i].gap_above;
+    parts[2][i] = solve_ratio(solved->sides[i].costs_below);
+    parts[3][i] = solve_ratio(solved->sides[i].costs_above);
   }
   add(figures, "sides.below", NULL, cell_series(parts[0], solved->count, solving->unit));
   add(figures, "sides.above", NULL, cell_series(parts[1], solved->count, solving->unit));
@@ -377,9 +381,9 @@ static struct answer_table values_table(const struct solving *solving) {
   add(&figures, "base", "base", cell_in(solved->base, unit));
   add(&figures, "low", "low", cell_in(solved->low, unit));
   add(&figures, "high", "high", cell_in(solved->high, unit));
-  add(&figures, "gaps.base", "gap_base", cell_value(solved->gap_base));
-  add(&figures, "gaps.low", "gap_low", cell_value(solved->gap_low));
-  add(&figures, "gaps.high", "gap_high", cell_value(solved->gap_high));
+  add(&figures, "gaps.base", "gap_base", cell_value(solve_ratio(solved->costs_base)));
+  add(&figures, "gaps.low", "gap_low", cell_value(solve_ratio(solved->costs_low)));
+  add(&figures, "gaps.high", "gap_high", cell_value(solve_ratio(solved->costs_high)));
   const size_t value = figures.table.column_count;
   add(&figures, NULL, "value", cell_nothing());
   add(&figures, NULL, "gap_below", cell_nothing());
@@ -398,8 +402,8 @@ static struct answer_table values_table(const struct solving *solving) {
     if (!solved->count)
       continue;
     cells[value] = cell_in(solved->roots[i], unit);
-    cells[value + 1] = cell_value(solved->sides[i].gap_below);
-    cells[value + 2] = cell_value(solved->sides[i].gap_above);
+    cells[value + 1] = cell_value(solve_ratio(solved->sides[i].costs_below));
+    cells[value + 2] = cell_value(solve_ratio(solved->sides[i].costs_above));
   }
   table.json = "%c";
   table.is_wide = true;

@@ -111,11 +111,12 @@ const weighted = new Set(['load_power', 'prefill_power']);
 const is_combined = (inputs, o, name) => data.options[o].serving_estimate &&
   (summed.has(name) || ('prefill_power' in inputs[o] && weighted.has(name)));
 
-// The weakest grade among the inputs that matter: model/scenario/reading/grading.h has the rule.
+// The weakest grade among the inputs that matter, or among all if none does: grading.h in
+// model/scenario/reading/ has the rule.
 function headline_grade(state, inputs, o) {
   const { grades, swing, matters } = data.grading;
   const cost = evaluate(inputs[o], o).cost_per_mtok;
-  let weakest = 0;
+  let weakest = -1, of_all = -1;
   for (const { input, shown, years } of data.grading.inputs) {
     const figure = graded_figure(state, o, input);
     if (!figure || ungraded.has(figure.origin))
@@ -126,11 +127,13 @@ function headline_grade(state, inputs, o) {
       const moved = cost_with(inputs, target, end, o, [cost]);
       return Math.abs(moved / cost - 1) > (free ? 0 : matters);
     });
+    const grade = Math.max(weakest_grade(state, o, [input, ...years]),
+      is_combined(inputs, o, input) ? grades.indexOf('projected') : 0);
+    of_all = Math.max(of_all, grade);
     if (moves)
-      weakest = Math.max(weakest, weakest_grade(state, o, [input, ...years]),
-        is_combined(inputs, o, input) ? grades.indexOf('projected') : 0);
+      weakest = Math.max(weakest, grade);
   }
-  return grades[weakest];
+  return grades[weakest] ?? grades[of_all] ?? 'assumed';
 }
 
 function has_source(state, o, name) {

@@ -189,12 +189,12 @@ void put_rule(struct book *book, int first_row, int first_column, int last_row, 
                                                    (lxw_col_t)last_column, rule));
 }
 
-void put_validation(struct book *book, int row, int first_column, int last_column,
-                    lxw_data_validation *rule) {
+void put_validation(struct book *book, int first_row, int first_column, int last_row,
+                    int last_column, lxw_data_validation *rule) {
   if (book->writing)
-    check(book,
-          worksheet_data_validation_range(book->sheet, (lxw_row_t)row, (lxw_col_t)first_column,
-                                          (lxw_row_t)row, (lxw_col_t)last_column, rule));
+    check(book, worksheet_data_validation_range(book->sheet, (lxw_row_t)first_row,
+                                                (lxw_col_t)first_column, (lxw_row_t)last_row,
+                                                (lxw_col_t)last_column, rule));
 }
 
 void put_jump(struct book *book, int row, int column, const char *sheet) {
@@ -246,7 +246,14 @@ void begin_sheet(struct book *book, const char *title, int title_rows, int froze
   worksheet_repeat_rows(sheet, 0, (lxw_row_t)title_rows - 1);
 }
 
+// The library counts a sheet's validations in 8 bits, and writes none of them if that count is 0.
+static void keep_validations(lxw_worksheet *sheet) {
+  if (!sheet->num_validations && !STAILQ_EMPTY(sheet->data_validations))
+    sheet->num_validations = UINT8_MAX;
+}
+
 void end_sheet(struct book *book, int last_row, int last_column) {
+  keep_validations(book->sheet);
   last_column = autofit(book, last_row, last_column);
   lxw_protection allowed = {.format_columns = LXW_TRUE, .format_rows = LXW_TRUE};
   if (last_row >= 0)

@@ -62,8 +62,8 @@ void put_state(struct book *book, int row, int column, const char *formula, cons
 // the columns.
 void put_rule(struct book *book, int first_row, int first_column, int last_row, int last_column,
               lxw_conditional_format *rule);
-void put_validation(struct book *book, int row, int first_column, int last_column,
-                    lxw_data_validation *rule);
+void put_validation(struct book *book, int first_row, int first_column, int last_row,
+                    int last_column, lxw_data_validation *rule);
 
 // A sample of a role's format for a legend: locked, whatever the role.
 void put_sample(struct book *book, int row, int column, const char *text, enum cell_role role);

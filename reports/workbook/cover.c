@@ -64,7 +64,7 @@ static void add_drop_down(struct book *book) {
     rule.validate = LXW_VALIDATION_TYPE_LIST_FORMULA;
     rule.value_formula = (char *)inputs_cases(book);
   }
-  put_validation(book, book->row, 1, 1, &rule);
+  put_validation(book, book->row, 1, book->row, 1, &rule);
 }
 
 // The one cell that switches the whole workbook to another case.

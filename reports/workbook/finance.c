@@ -143,8 +143,8 @@ static void put_number_or_text(struct book *book, const struct block *block, int
     put_value(book, row, formula, value, CELL_TOTAL, unit);
 }
 
-// When the flows are paid: at the ends of the periods, which all options share in a workbook. The
-// cell left of period 0 is blank.
+// When the flows are paid: at the ends of the periods, the later one if the last period of the two
+// options ends at different horizons. The cell left of period 0 is blank.
 static void write_times(struct book *book, struct block *block) {
   const struct unit *year = unit_of_item(book->scenario, "end");
   int end = model_find(book->scenario->model, "end");
@@ -152,8 +152,9 @@ static void write_times(struct book *book, struct block *block) {
       put_row(book, block, "Time of the extra outlay and of the savings", "flow_time", year);
   for (int t = 0; t < book->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    put_formula(book, block->times, column, shown_value(book, block->option, end, t), CELL_LINK,
-                year, "=%s", series_cell(book, block->option, end, column));
+    put_formula(book, block->times, column, block->comparison->times[t] / unit_cell_factor(year),
+                CELL_FORMULA, year, "=MAX(%s,%s)", series_cell(book, block->baseline, end, column),
+                series_cell(book, block->option, end, column));
   }
 }
 

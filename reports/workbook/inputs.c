@@ -184,11 +184,12 @@ static void write_provenance(struct book *book, const struct input *input) {
   written_put(book, &columns, &written);
 }
 
+// One rule for the cells of all cases, which are beside or below one another.
 static void validate(struct book *book, const struct input *input) {
-  lxw_data_validation *rule = limits_of(book, input->declaration);
-  for (size_t c = 0; c < book->scenario->case_count; c++)
-    put_validation(book, case_row(book, input, input->row, c), case_column(input, c),
-                   case_column(input, c), rule);
+  const size_t last = book->scenario->case_count - 1;
+  put_validation(book, case_row(book, input, input->row, 0), case_column(input, 0),
+                 case_row(book, input, input->row, last), case_column(input, last),
+                 limits_of(book, input->declaration));
 }
 
 // The value of the live cell when the simulation was run; marked if it now shows something else.

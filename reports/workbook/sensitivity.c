@@ -68,10 +68,19 @@ static const struct unit *result_unit(const struct writer *writer) {
   return &scenario_of(writer)->model->declarations[writer->sensitivity->item].unit;
 }
 
-// "$I$6:$I$17": a column over all swings.
-static const char *all_swings(const struct writer *writer, int column) {
+// "$I$6:$I$17": a column over a number of swings.
+static const char *swing_cells(const struct writer *writer, int column, size_t count) {
   return arena_printf(writer->book->arena, "%s:%s", cell_fixed(writer->book, writer->first, column),
-                      cell_fixed(writer->book, writer->first + (int)writer->count - 1, column));
+                      cell_fixed(writer->book, writer->first + (int)count - 1, column));
+}
+
+static const char *all_swings(const struct writer *writer, int column) {
+  return swing_cells(writer, column, writer->count);
+}
+
+// Of which INDEX picks one: Gnumeric's picks nothing of a single cell.
+static const char *picked_swings(const struct writer *writer, int column) {
+  return swing_cells(writer, column, writer->count > 1 ? writer->count : 2);
 }
 
 // The option whose name and unit represent a swing: the first that it moves.
@@ -336,12 +345,12 @@ static void write_sorted(const struct writer *writer, size_t k) {
   const char *place = cell_address(row, COLUMN_PLACE, ADDRESS_COLUMN, arena);
   put_formula_text(book, row, COLUMN_LABEL, swing_label(writer, swing),
                    formats_text(&book->formats, TEXT_PLAIN), "=INDEX(%s,%s,1)",
-                   all_swings(writer, COLUMN_LABEL), place);
+                   picked_swings(writer, COLUMN_LABEL), place);
   const double results[] = {result_at(writer, &swing->low), result_at(writer, &swing->high)};
   for (int e = 0; e < 2; e++) {
     const double change = rounded(or_nothing(results[e] - base_result(writer)));
     const char *result =
-        arena_printf(arena, "INDEX(%s,%s,1)", all_swings(writer, COLUMN_AT_LOW + e), place);
+        arena_printf(arena, "INDEX(%s,%s,1)", picked_swings(writer, COLUMN_AT_LOW + e), place);
     const char *present = cell_fixed(writer->book, writer->base_row, COLUMN_BASE);
     put_formula_in(book, row, COLUMN_DOWN + e, change, result_format(writer, CELL_FORMULA, change),
                    "=IF(ISNUMBER(%s-%s),ROUND(%s-%s,%s),0)", result, present, result, present,

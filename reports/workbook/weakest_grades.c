@@ -42,7 +42,7 @@ struct graded {
   const struct option_sheet *option;
   int item;                            // the cost per token
   int declarations[MAX_GRADED], count; // of the inputs that have a row on Inputs
-  int cost_row, row;                   // of the current cost, of the first input
+  int cost_row, row, all_row; // of the current cost, of the first input, of the weakest of all
   const struct replica *replica;
   const char *order; // the cells of the grades
   struct name *swing, *matters;
@@ -87,6 +87,7 @@ static void lay_out(struct graded *graded, int row) {
       arena_array(book->arena, 2 * (size_t)graded->count + 1, sizeof *columns);
   graded->cost_row = row + 1;
   graded->row = graded->cost_row + 1;
+  graded->all_row = graded->row + graded->count;
   for (int i = 0; i < 2 * graded->count; i++) {
     const int d = graded->declarations[i / 2];
     const bool high = i % 2;
@@ -96,7 +97,7 @@ static void lay_out(struct graded *graded, int row) {
         arena_printf(book->arena, "%s, %s end", book->scenario->model->declarations[d].label,
                      high ? "high" : "low")};
   }
-  graded->replica = replica_new(book, graded->option, graded->item, graded->row + graded->count + 1,
+  graded->replica = replica_new(book, graded->option, graded->item, graded->all_row + 2,
                                 COLUMN_PERIOD, columns, 2 * (size_t)graded->count);
 }
 
@@ -204,6 +205,32 @@ static void write_figure(const struct graded *graded, int i) {
               cell_here(book, row, COLUMN_STRENGTH));
 }
 
+// The highest place in a column of the figures, of which there is at least one.
+static const char *last_place(const struct graded *graded, int column) {
+  struct book *book = graded->book;
+  return arena_printf(book->arena, "MAX(%s:%s)", cell_here(book, graded->row, column),
+                      cell_here(book, graded->all_row - 1, column));
+}
+
+// What holds if no figure matters.
+static void write_weakest_of_all(const struct graded *graded) {
+  struct book *book = graded->book;
+  int weakest = 1;
+  for (int i = 0; i < graded->count; i++) {
+    const int place = place_of(graded, graded->declarations[i]);
+    weakest = place > weakest ? place : weakest;
+  }
+  const char *strengths = last_place(graded, COLUMN_STRENGTH);
+  const char *formula =
+      arena_printf(book->arena, "MATCH(\"%s\",%s,0)", grade_name(GRADE_ASSUMED), graded->order);
+  if (graded->count)
+    formula = arena_printf(book->arena, "IF(%s>1,%s,%s)", strengths, strengths, formula);
+  put_labels(book, graded->all_row, "Place of the weakest grade of all",
+             arena_printf(book->arena, "%s.weakest", graded->option->option->id), place_unit.text);
+  put_formula(book, graded->all_row, COLUMN_PLACE, weakest > 1 ? weakest : 2 + (int)GRADE_ASSUMED,
+              CELL_FORMULA, &place_unit, "=%s", formula);
+}
+
 // Returns the row after an option's calculation.
 static int write_figures(struct graded *graded) {
   static const char *const numbers[] = {"Low end", "High end",      "Cost at low", "Cost at high",
@@ -220,6 +247,7 @@ static int write_figures(struct graded *graded) {
            shown_value(book, graded->option, graded->item, 0), &cost->unit);
   for (int i = 0; i < graded->count; i++)
     write_figure(graded, i);
+  write_weakest_of_all(graded);
   replica_write(graded->replica);
   return replica_end(graded->replica) + 1;
 }
@@ -238,16 +266,14 @@ static const char *write_order(struct book *book, int row) {
 static void write_answer(const struct graded *graded, int row) {
   struct book *book = graded->book;
   const struct option *option = graded->option->option;
-  const char *none =
-      arena_printf(book->arena, "MATCH(\"%s\",%s,0)", grade_name((enum grade)0), graded->order);
-  const char *places =
-      arena_printf(book->arena, "%s:%s", cell_here(book, graded->row, COLUMN_PLACE),
-                   cell_here(book, graded->row + graded->count - 1, COLUMN_PLACE));
+  const char *all = cell_here(book, graded->all_row, COLUMN_PLACE);
+  const char *places = last_place(graded, COLUMN_PLACE);
   put_labels(book, row, arena_printf(book->arena, "Weakest grade that matters, %s", option->label),
              arena_printf(book->arena, "%s.grade", option->id), "-");
   put_formula_text(book, row, COLUMN_VALUE, grade_name(option->headline_grade),
-                   formats_text(&book->formats, TEXT_RIGHT), "=INDEX(%s,1,MAX(%s%s%s))",
-                   graded->order, none, graded->count ? "," : "", graded->count ? places : "");
+                   formats_text(&book->formats, TEXT_RIGHT), "=INDEX(%s,1,%s)", graded->order,
+                   graded->count ? arena_printf(book->arena, "IF(%s>1,%s,%s)", places, places, all)
+                                 : all);
 }
 
 static struct name *share(struct book *book, const char *label, const char *typed, double value) {

@@ -181,5 +181,15 @@ def test_on_every_face(folder):
                 expect((one['grade'], one['source']) == (grade, source), f'{name}, {later!r} {arguments}: {one}')
 
 
+def test_of_nothing(folder):
+    """No figure of an option that costs nothing matters: the weakest of all is its grade, in the workbook, too."""
+    path = Path(harness.__file__).with_name('horizons.ini')
+    free = next(option for option in run_json('compare', path)['options'] if option['id'] == 'free')
+    expect(free['items']['tco'] == 0 and free['grade'] == 'assumed', (free['items']['tco'], free['grade']))
+    sheet = xlsx.read(harness.report(path, Path(folder, 'free.xlsx'))).sheets['Sensitivity']
+    row = next(row for row in range(sheet.last_row()) if sheet.text(row, 2) == 'free.grade')
+    expect(sheet.text(row, 4) == 'assumed', sheet.text(row, 4))
+
+
 if __name__ == '__main__':
     run_tests(globals())

@@ -206,6 +206,19 @@ def check_alike(folder):
         expect(done.returncode == NO and f': it has no effect on {effect}; now, at ' in said, said)
 
 
+def check_nothing(folder):
+    """Beside an option that costs nothing there is no ratio: the costs themselves meet, at 8 x 10000 USD."""
+    free = ['--set=a.discount=100 %', '--set=electricity_price=0 USD/kWh']
+    path = scenario(folder, 'if(migration_cost > 0 USD, -180000 USD, 0 USD)')
+    found = run_json('solve', path, '--option', 'b', '--for', 'list_price', *free)
+    expect(near(found['values'][0], 10000) and found['gaps']['base'] is None, found)
+    expect(re.search(r'; now, at 20,000 USD/gpu, it costs [\d.]+ USD/Mtok\.$', found['answer']), found['answer'])
+    found = run_json('solve', path, '--option', 'b', '--for', 'list_price', '--target', '1 USD/Mtok', *free)
+    expect(re.search(r'it costs [\d.]+ USD/Mtok\.$', found['answer']), found['answer'])
+    dear = run('solve', path, '--option', 'b', '--for', 'list_price', *free, '--between', '15000:20000 USD/gpu', '-q')
+    expect(dear.returncode == NO and re.search(r'at 15,000 USD/gpu it costs [\d.]+ USD/Mtok', dear.stdout), dear.stdout)
+
+
 with tempfile.TemporaryDirectory() as scratch:
     for jump in JUMPS:
         count.test(f'{jump[1]} at {jump[2]} {jump[3]}', check_jump, scratch, *jump)
@@ -218,4 +231,5 @@ with tempfile.TemporaryDirectory() as scratch:
     count.test('ties', check_ties, scratch)
     count.test('beyond', check_beyond, scratch)
     count.test('alike', check_alike, scratch)
+    count.test('beside nothing', check_nothing, scratch)
 count.finish()

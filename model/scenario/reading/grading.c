@@ -180,16 +180,21 @@ void option_grade(const struct scenario *scenario, struct option *option, struct
   struct arena scratch = {NULL};
   struct weighing weighing = weigh(scenario, option, &scratch);
   grade_shown(scenario, option);
-  option->headline_grade = GRADE_MEASURED;
+  int of_all = -1, of_those_that_matter = -1; // no grade
   for (size_t i = 0; i < weighing.count; i++) {
     const int d = weighing.inputs[i];
-    const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
-    if (figure_is_stated(figure) &&
+    if (d < 0 || !figure_is_stated(option_figure(scenario, option, scenario->selected, d)))
+      continue;
+    const int grade = (int)grading_counted(scenario, option, d);
+    of_all = grade > of_all ? grade : of_all;
+    if (grade > of_those_that_matter &&
         weighing.influences[i] >
             grading_matters(scenario, option, d, option_value(scenario, option, d, 0)))
-      option->headline_grade =
-          grade_weaker(option->headline_grade, grading_counted(scenario, option, d));
+      of_those_that_matter = grade;
   }
+  option->headline_grade = of_those_that_matter >= 0 ? (enum grade)of_those_that_matter
+                           : of_all >= 0             ? (enum grade)of_all
+                                                     : GRADE_ASSUMED;
   list_graded(option, &weighing, arena);
   arena_free(&scratch);
 }

@@ -94,6 +94,19 @@ static void warn_of_ramp(struct scenario *scenario, struct arena *arena) {
               period_text(scenario, arena));
 }
 
+// ---- a life
+
+// Hardware is retired at the end of a period. Each option says so of its own.
+static void warn_of_life(struct scenario *scenario, struct option *option, struct arena *arena) {
+  const double life = option_amount(scenario, option, "life");
+  const double counted = option_amount(scenario, option, "life_time");
+  const double horizon = option_amount(scenario, option, "horizon");
+  if (option_is_owned(option) && life > 0 && fabs(life - counted) > ROUNDING * life &&
+      counted < horizon * (1 - ROUNDING))
+    texts_add(&option->warnings, arena, "life counts as %g yr%s", counted / year_h(),
+              scenario->period_h == year_h() ? ": [scenario] period = 1 month shows it" : "");
+}
+
 // ---- the user's own items
 
 // What is computed for each period, other than the year; a list by year is the same throughout it.
@@ -171,5 +184,7 @@ static void warn_of_items(struct scenario *scenario, struct arena *arena) {
 
 void periods_warn(struct scenario *scenario, struct arena *arena) {
   warn_of_ramp(scenario, arena);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    warn_of_life(scenario, &scenario->options[o], arena);
   warn_of_items(scenario, arena);
 }

@@ -43,8 +43,7 @@ static void warn(const struct subject *subject, const char *format, ...)
 static void warn(const struct subject *subject, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  texts_add(&subject->option->warnings, subject->arena, "%s",
-            arena_vprintf(subject->arena, format, arguments));
+  warn(subject, "%s", arena_vprintf(subject->arena, format, arguments));
   va_end(arguments);
 }
 
@@ -157,15 +156,38 @@ static void warn_of_idleness(const struct subject *subject) {
          use);
 }
 
-// A typed count is kept, whether or not it is a number of whole servers and racks.
+// The accelerators in operation in a period, from 1 on.
+static double count_in(const struct subject *subject, int period) {
+  const int needed = model_find(subject->scenario->model, "needed");
+  return needed >= 0 && option_has(subject->option, needed)
+             ? option_value(subject->scenario, subject->option, needed, period)
+             : option_amount(subject->scenario, subject->option, "accelerators");
+}
+
+// " in year 2", of a count by year
+static const char *in_year(const struct subject *subject, int period) {
+  const int elapsed = model_find(subject->scenario->model, "elapsed");
+  if (!figure_of(subject->scenario, subject->option, "accelerators")->year_count || elapsed < 0)
+    return "";
+  const double time = option_value(subject->scenario, subject->option, elapsed, period);
+  return arena_printf(subject->arena, " in year %g", 1 + floor(time / HOURS_PER_YEAR + 1e-9));
+}
+
+// A typed count is kept, whether or not it is a number of whole servers and racks: the first that
+// is not.
 static void warn_of_units(const struct subject *subject) {
-  const double count = option_amount(subject->scenario, subject->option, "accelerators");
   const double unit = option_amount(subject->scenario, subject->option, "purchase_unit");
-  const double whole = unit > 0 ? ceil(count / unit) * unit : count;
-  if (!subject->option->rented && whole != count)
+  if (subject->option->rented || !(unit > 0))
+    return;
+  for (int t = 1; t < subject->scenario->periods; t++) {
+    const double count = count_in(subject, t), whole = ceil(count / unit) * unit;
+    if (whole == count)
+      continue;
     warn(subject,
-         "the costs are of %g accelerators, which are sold in units of %g: %g must be bought",
-         count, unit, whole);
+         "the costs are of %g accelerators%s, which are sold in units of %g: %g must be bought",
+         count, in_year(subject, t), unit, whole);
+    return;
+  }
 }
 
 // A site too small for even one purchase unit.
@@ -185,7 +207,7 @@ static void warn_of_site(const struct subject *subject) {
 // Nothing is due after a lease's term, though the hardware serves on.
 static void warn_of_lease(const struct subject *subject) {
   const double term = option_amount(subject->scenario, subject->option, "lease_term");
-  const double life = option_amount(subject->scenario, subject->option, "life");
+  const double life = option_amount(subject->scenario, subject->option, "life_time");
   const double horizon = option_amount(subject->scenario, subject->option, "horizon");
   const double needed = life > 0 ? fmin(life, horizon) : horizon;
   if (option_is_owned(subject->option) && term > 0 && term < needed * (1 - 1e-9))
@@ -198,8 +220,7 @@ static void warn_of_lease(const struct subject *subject) {
 // Unlike that of other lists, the last value does not continue.
 static void warn_of_resale(const struct subject *subject) {
   const struct figure *resale = figure_of(subject->scenario, subject->option, "resale");
-  const double life = option_amount(subject->scenario, subject->option, "life_periods") *
-                      subject->scenario->period_h;
+  const double life = option_amount(subject->scenario, subject->option, "life_time");
   const double horizon = option_amount(subject->scenario, subject->option, "horizon");
   const double age = (life > 0 ? fmin(life, horizon) : horizon) / HOURS_PER_YEAR;
   const size_t years = resale->year_count ? resale->year_count : 1;

@@ -35,7 +35,7 @@ ZEROS = 8 if DEEP else 2  # scenarios
 MANY, FEW = (10, 3) if DEEP else (3, 1)  # states of an example; THOROUGH cover everything in the others
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations', 'everything')
 WORKBOOK = ROOT / 'tests' / 'checks' / 'workbook'
-TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini', 'late.ini', 'late_stages.ini')
+TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini', 'late.ini', 'late_stages.ini', 'horizons.ini')
 TOLERANCE = 1e-9
 PATIENCE = 8  # multiple of the time that a quiet machine may take
 

@@ -168,11 +168,48 @@ static void test_short_lease(void **state) {
       {"lease_term = 24 month\n", "ends after 2 yr, but its hardware serves for 3 yr"},
       {"lease_term = 2 yr\nlife = 2 yr\n", ""},
       {"lease_term = 1 yr\nlife = 2 yr\n", "ends after 1 yr, but its hardware serves for 2 yr"},
+      {"lease_term = 2 yr\nlife = 31 month\n", ""}, // retired after two whole years
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char keys[256];
     snprintf(keys, sizeof keys, "list_price = 3e4 USD\nlease_rate = 6 %%/yr\n%s", cases[i].term);
     expect_of_one(keys, cases[i].said, *cases[i].said ? "" : "the lease ends");
+  }
+}
+
+// Hardware is retired at the end of a period.
+static void test_life(void **state) {
+  (void)state;
+  static const struct {
+    const char *keys, *said; // "": nothing
+  } cases[] = {
+      {"life = 30 month\n", "life counts as 2 yr: [scenario] period = 1 month shows it"},
+      {"life = 2 yr\n", ""},
+      {"life = 42 month\n", ""}, // beyond the horizon
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char keys[256];
+    snprintf(keys, sizeof keys, "list_price = 3e4 USD\n%s", cases[i].keys);
+    expect_of_one(keys, cases[i].said, *cases[i].said ? "" : "life counts");
+  }
+}
+
+// The first count of a list that is not a number of whole servers of eight.
+static void test_units(void **state) {
+  (void)state;
+  static const struct {
+    const char *count, *said; // "": nothing
+  } cases[] = {
+      {"60 gpu", "the costs are of 60 accelerators, which are sold in units of 8: 64 must be"},
+      {"64 gpu", ""},
+      {"60, 64 gpu", "the costs are of 60 accelerators in year 1, which are sold in units of 8"},
+      {"64, 68, 70 gpu", "68 accelerators in year 2, which are sold in units of 8: 72 must be"},
+      {"56, 64 gpu", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char keys[256];
+    snprintf(keys, sizeof keys, "list_price = 3e4 USD\naccelerators = %s\n", cases[i].count);
+    expect_of_one(keys, cases[i].said, *cases[i].said ? "" : "are sold in units");
   }
 }
 
@@ -395,6 +432,8 @@ int main(void) {
       cmocka_unit_test(test_energy_of_a_rent),
       cmocka_unit_test(test_idleness),
       cmocka_unit_test(test_short_lease),
+      cmocka_unit_test(test_life),
+      cmocka_unit_test(test_units),
       cmocka_unit_test(test_uneven_comparisons),
       cmocka_unit_test(test_not_included),
       cmocka_unit_test(test_zeros_with_a_source),
