@@ -5,7 +5,9 @@
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
@@ -33,7 +35,7 @@ static const char *period_text(const struct scenario *scenario, struct arena *ar
 // ---- a ramp
 
 enum { RAMP, ELAPSED, SERVED, PERIOD, CAPACITY, DEMANDED, READ };
-enum { HOURS_A_DAY = 24 };
+enum { HOURS_A_DAY = 24, SHORT_HORIZON_MONTHS = 3 };
 
 // The mean share of the capacity that there is between two times.
 static double ramped(double ramp, double from, double to) {
@@ -173,7 +175,29 @@ static void warn_of_items(struct scenario *scenario, struct arena *arena) {
   }
 }
 
+// Most of a purchase is then residual value, or a unit is wrong. A rent may be of a day.
+static void warn_of_short_horizon(struct scenario *scenario, struct arena *arena) {
+  const int horizon = model_find(scenario->model, "horizon");
+  const int price = model_find(scenario->model, "list_price");
+  const double least = year_h() * SHORT_HORIZON_MONTHS / 12;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const double hours = option_value(scenario, option, horizon, 0);
+    if (option->rented || price < 0 || !option_has(option, price) || hours >= least)
+      continue;
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, horizon);
+    texts_add(&scenario->warnings, arena,
+              "the horizon, %s, is below %d months, short for a purchase: check its unit",
+              figure->text
+                  ? figure->text
+                  : quantity_text(hours, &scenario->model->declarations[horizon].unit, arena),
+              SHORT_HORIZON_MONTHS);
+    return;
+  }
+}
+
 void periods_warn(struct scenario *scenario, struct arena *arena) {
+  warn_of_short_horizon(scenario, arena);
   warn_of_ramp(scenario, arena);
   warn_of_items(scenario, arena);
 }

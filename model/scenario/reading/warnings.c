@@ -157,8 +157,8 @@ static void warn_of_units(const struct subject *subject) {
   const double whole = unit > 0 ? ceil(count / unit) * unit : count;
   if (!subject->option->rented && whole != count)
     texts_add(&subject->option->warnings, subject->arena,
-              "the costs are of %g accelerators, which are sold in units of %g: %g must be bought",
-              count, unit, whole);
+              "the costs are of %g accelerator%s, sold in units of %g: %g must be bought", count,
+              count == 1 ? "" : "s", unit, whole);
 }
 
 // A site too small for even one purchase unit.
@@ -386,8 +386,8 @@ static void warn_of_offer(const struct subject *subject) {
   warn_of_remedy(subject, offer);
   if (count != offer->accelerators)
     texts_add(&option->warnings, subject->arena,
-              "the offer %s covers %d accelerators; this option has %g at its prices", name,
-              offer->accelerators, count);
+              "the offer %s covers %s; this option has %g at its prices", name,
+              text_counted((size_t)offer->accelerators, "accelerator", subject->arena), count);
 }
 
 // The probe reads its prompts in full, without cache hits.
