@@ -11,9 +11,12 @@
 #include <uniwidth.h>
 
 enum {
+  bytes_per_column = 4, // a character without a column, such as an accent, takes room all the same
   max_line_columns = 160, // columns; a longer line is shown as a window around the place
+  max_line_room = max_line_columns * bytes_per_column,
   max_tab_columns = 8,
   max_name = 127,
+  most_shown = 50, // errors of one file, and warnings
 };
 
 static const char indent[] = "  ";
@@ -99,16 +102,20 @@ struct character {
   int length; // of bytes
   int used;   // bytes of the text
   int width;  // columns
+  int room;   // at least its bytes, so that a window never has more of them than its room
 };
 
 static struct character next_character(const char *text, const char *end) {
   ucs4_t code;
   struct character character = {.used =
                                     u8_mbtouc(&code, (const uint8_t *)text, (size_t)(end - text))};
-  if (code != '\t' && (text_acts_on_terminal(code) || code == 0xFFFE || code == 0xFFFF))
+  if (code != '\t' && (!code || text_acts_on_terminal(code) || code == 0xFFFE || code == 0xFFFF))
     code = 0xFFFD;
   character.width = code == '\t' ? max_tab_columns : uc_width(code, "UTF-8");
   character.length = u8_uctomb(character.bytes, code, sizeof character.bytes);
+  character.room = character.width * bytes_per_column;
+  if (character.room < character.used)
+    character.room = character.used;
   return character;
 }
 
@@ -133,24 +140,34 @@ static void print_message(FILE *stream, const char *text) {
   print_string(stream, text);
 }
 
-static int text_width(const char *text, const char *end) {
-  int width = 0;
+static int text_room(const char *text, const char *end) {
+  int room = 0;
   while (text < end) {
     const struct character character = next_character(text, end);
-    width += character.width;
+    room += character.room;
     text += character.used;
   }
-  return width;
+  return room;
 }
 
-// The first position, from `text` on, that has at least `width` columns before it.
-static const char *after_columns(const char *text, const char *end, int width) {
-  while (text < end && width > 0) {
+// The first position, from `text` on, that has at least that room before it.
+static const char *after_room(const char *text, const char *end, int room) {
+  while (text < end && room > 0) {
     const struct character character = next_character(text, end);
-    width -= character.width;
+    room -= character.room;
     text += character.used;
   }
   return text;
+}
+
+// The first character, from `text` on, of those that may lie in the same window before `at`.
+static const char *near_before(const char *text, const char *at) {
+  if (at - text <= max_line_room)
+    return text;
+  const char *near = at - max_line_room;
+  while (near < at && ((unsigned char)*near & 0xC0) == 0x80)
+    near++;
+  return near;
 }
 
 // Blanks as wide as the text; a tab stays one, since only the terminal knows its width.
@@ -175,12 +192,13 @@ static struct window choose_window(const char *line, size_t length, int column) 
   const char *end = line + length;
   const size_t offset = column > 0 ? (size_t)column - 1 : 0;
   struct window window = {line, end, line + (offset < length ? offset : length), false, false};
-  if (text_width(line, end) <= max_line_columns)
+  window.end = after_room(line, end, max_line_room);
+  if (window.end == end && text_room(line, end) <= max_line_room)
     return window;
 
-  const int before = text_width(line, window.at);
-  window.start = after_columns(line, window.at, before - max_line_columns / 2);
-  window.end = after_columns(window.start, end, max_line_columns);
+  const char *near = near_before(line, window.at);
+  window.start = after_room(near, window.at, text_room(near, window.at) - max_line_room / 2);
+  window.end = after_room(window.start, end, max_line_room);
   window.cut_before = window.start > line;
   window.cut_after = window.end < end;
   return window;
@@ -250,17 +268,56 @@ static void print_diagnostic(const struct diagnostic *diagnostic, struct cursor 
     print_line(diagnostic->place, cursor, stream, colour);
 }
 
+// How many messages of a file there are so far.
+struct tally {
+  const struct source *source;
+  size_t count[sizeof severities / sizeof severities[0]];
+};
+
+struct tallies {
+  struct arena *arena;
+  struct tally *list;
+  size_t count;
+};
+
+// Messages of a file come together, as a rule.
+static struct tally *tally_of(struct tallies *tallies, const struct source *source) {
+  for (size_t i = tallies->count; i-- > 0;)
+    if (tallies->list[i].source == source)
+      return &tallies->list[i];
+  tallies->list = arena_room(tallies->arena, tallies->list, tallies->count, sizeof *tallies->list);
+  tallies->list[tallies->count] = (struct tally){.source = source};
+  return &tallies->list[tallies->count++];
+}
+
+static void print_left_out(const struct tally *tally, FILE *stream) {
+  for (size_t s = 0; s < sizeof severities / sizeof severities[0]; s++) {
+    if (tally->count[s] <= most_shown)
+      continue;
+    const size_t more = tally->count[s] - most_shown;
+    print_place((struct place){.source = tally->source}, stream);
+    fprintf(stream, "and %zu more %s%s\n", more, severities[s].word, more == 1 ? "" : "s");
+  }
+}
+
 // Standard error is unbuffered and would write each character separately, so the text is assembled
 // first.
 void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour) {
   struct cursor cursor = {0};
+  struct tallies tallies = {.arena = diagnostics->arena};
   char *text = NULL;
   size_t size = 0;
   FILE *memory = diagnostics->count ? open_memstream(&text, &size) : NULL;
   if (!memory)
     return;
-  for (size_t i = 0; i < diagnostics->count; i++)
-    print_diagnostic(&diagnostics->list[i], &cursor, memory, colour);
+  for (size_t i = 0; i < diagnostics->count; i++) {
+    const struct diagnostic *diagnostic = &diagnostics->list[i];
+    struct tally *tally = tally_of(&tallies, diagnostic->place.source);
+    if (tally->count[diagnostic->severity]++ < most_shown)
+      print_diagnostic(diagnostic, &cursor, memory, colour);
+  }
+  for (size_t i = 0; i < tallies.count; i++)
+    print_left_out(&tallies.list[i], memory);
   fclose(memory);
   fwrite(text, 1, size, stream);
   free(text);

@@ -154,6 +154,24 @@ static void read_section(struct ini_reader *reader) {
   open_section(reader, from, end);
 }
 
+// Reports a section's header that lacks its [, and opens it like one that lacks its ]: its keys are
+// not the previous section's. False: the line is none.
+static bool read_unopened(struct ini_reader *reader) {
+  size_t end = find_comment(reader);
+  while (end > 0 && is_blank(reader->line[end - 1]))
+    end--;
+  const size_t close = find_char(reader, 0, end, ']');
+  if (!close || close + 1 != end || find_char(reader, 0, end, '=') < end)
+    return false;
+  diagnostics_error(reader->diagnostics, place_at(reader, 0),
+                    "expected [ before the section's name");
+  reader->section_tried = true;
+  reader->in_section = false;
+  if (close < MAX_INI_SECTION)
+    open_section(reader, 0, close);
+  return true;
+}
+
 // Whether the current line is a key that inih can split. Reports an error if it is not.
 static bool check_key(struct ini_reader *reader) {
   size_t limit = find_comment(reader);
@@ -192,8 +210,9 @@ static bool check_line(struct ini_reader *reader, size_t room) {
     return false;
   if (reader->length > MAX_INI_LINE || reader->length >= room) {
     diagnostics_error(reader->diagnostics, place_at(reader, MAX_INI_LINE),
-                      "a line has at most %d bytes, this one has %zu", MAX_INI_LINE,
-                      reader->length);
+                      "a line has at most %d bytes, this one has %zu: put a longer text in comment "
+                      "lines of its own",
+                      MAX_INI_LINE, reader->length);
     return false;
   }
   if (start > 0) {
@@ -202,9 +221,10 @@ static bool check_line(struct ini_reader *reader, size_t room) {
                       "several lines");
     return false;
   }
-  if (reader->line[0] != '[')
+  if (reader->line[0] == '[')
+    read_section(reader);
+  else if (!read_unopened(reader))
     return check_key(reader);
-  read_section(reader);
   return false; // inih does not report sections without keys, so sections are read only here
 }
 

@@ -84,6 +84,24 @@ static const char *folder_of(const char *path, struct arena *arena) {
   return slash == path ? "/" : arena_copy_n(arena, path, (size_t)(slash - path));
 }
 
+static bool is_directory(const char *path) {
+  struct stat there;
+  const size_t length = strlen(path);
+  return (length && path[length - 1] == '/') || (!stat(path, &there) && S_ISDIR(there.st_mode));
+}
+
+static int check_name(const char *path, struct diagnostics *diagnostics) {
+  if (*path && !is_directory(path))
+    return 0;
+  if (!*path)
+    diagnostics_error(diagnostics, (struct place){0},
+                      "expected the name of a file to write, not ''");
+  else
+    diagnostics_error(diagnostics, (struct place){0}, "'%s' is a directory: name a file in it",
+                      path);
+  return -1;
+}
+
 int output_open(struct output *output, const char *path, struct arena *arena,
                 struct diagnostics *diagnostics) {
   struct stat there;
@@ -112,7 +130,7 @@ int output_open_again(struct output *output, const char *path, struct arena *are
   if (is_standard_output(path))
     return 0;
   output->stream = NULL;
-  if (follow_link(output, path, arena, diagnostics))
+  if (check_name(path, diagnostics) || follow_link(output, path, arena, diagnostics))
     return -1;
   const bool exists = stat(output->path, &there) == 0;
   if (exists && !S_ISREG(there.st_mode))
@@ -135,6 +153,8 @@ int output_open_again(struct output *output, const char *path, struct arena *are
 int output_write_new(const char *path, const char *text, struct diagnostics *diagnostics) {
   const size_t length = strlen(text);
   size_t written = 0;
+  if (check_name(path, diagnostics))
+    return -1;
   const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC, 0666);
   if (fd < 0 && errno == EEXIST) {
     diagnostics_error(diagnostics, (struct place){0},
@@ -273,17 +293,30 @@ static void forget_failure(FILE *stream) {
   clearerr(stream);
 }
 
+// stdio keeps that a write failed, and not why: another byte fails for the same reason.
+int output_failure(FILE *stream) {
+  errno = 0;
+  if (fflush(stream) == 0 && !ferror(stream))
+    return 0;
+  if (!errno) {
+    clearerr(stream);
+    if (putc('\n', stream) != EOF)
+      fflush(stream);
+  }
+  return errno ? errno : EIO;
+}
+
 int output_close(struct output *output, struct diagnostics *diagnostics) {
   FILE *stream = output->stream;
   const char *name = output->path ? output->path : "standard output";
-  errno = 0;
-  int result = fflush(stream) || ferror(stream);
+  int result = output_failure(stream);
   if (!result && output->folder && output->path) {
     keep_identity(fileno(stream), output->path);
     result = (fsync(fileno(stream)) && errno != EINVAL) ||
              put_in_place(output, fileno(stream), diagnostics->arena);
   }
   if (result) {
+    errno = result > 0 ? result : errno;
     fail(name, diagnostics);
     forget_failure(stream);
   }

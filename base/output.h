@@ -19,8 +19,8 @@ struct output {
   const char *folder;   // of a file: the folder that it goes to
 };
 
-// A `path` of NULL, "-" or "/dev/stdout" means standard output. Errors: a file that this run has
-// read, a dangling link, a pipe without a reader. Returns 0 or -1.
+// A `path` of NULL, "-" or "/dev/stdout" means standard output. Errors: a directory or no name at
+// all, a file that this run has read, a dangling link, a pipe without a reader. Returns 0 or -1.
 int output_open(struct output *output, const char *path, struct arena *arena,
                 struct diagnostics *diagnostics);
 
@@ -35,6 +35,9 @@ int output_write_new(const char *path, const char *text, struct diagnostics *dia
 // Makes a directory for output unless it exists, and those that it is to be in. A failure is an
 // error with machine_failed set. Returns 0 or -1.
 int output_make_directory(const char *path, struct diagnostics *diagnostics);
+
+// Flushes a stream. Returns 0, or the errno of what failed, then or earlier.
+int output_failure(FILE *stream);
 
 // Flushes, closes and puts a file in place. A failed stream is an error with machine_failed set.
 // Returns 0 or -1.

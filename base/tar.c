@@ -220,7 +220,8 @@ int tar_parse(const char *bytes, size_t size, const char *path, struct tar_membe
     *members = arena_room(arena, *members, *count, sizeof member);
     (*members)[(*count)++] = member;
   }
-  if (size - parsing.at != 2 * BLOCK || !is_zeros(bytes + parsing.at, 2 * BLOCK))
+  // Other programs fill their archives up with zeros.
+  if (!is_zeros(bytes + parsing.at, size - parsing.at))
     return refuse(&parsing, "there is data after the archive's end");
   return refuse_twice(&parsing, *members, *count);
 }
@@ -252,7 +253,12 @@ static const char *read_file(const char *path, size_t most, size_t *size, struct
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0 || fstat(fd, &status)) {
     fail(path, diagnostics);
-  } else if (!S_ISREG(status.st_mode) || (size_t)status.st_size > most) {
+  } else if (S_ISDIR(status.st_mode)) {
+    diagnostics_error(diagnostics, nowhere, "'%s': expected a file, found a directory", path);
+  } else if (!S_ISREG(status.st_mode)) {
+    diagnostics_error(diagnostics, nowhere, "'%s': expected a regular file, found a device or pipe",
+                      path);
+  } else if ((size_t)status.st_size > most) {
     diagnostics_error(diagnostics, nowhere, "'%s': expected a file of at most %zu MiB", path,
                       most >> 20);
   } else {

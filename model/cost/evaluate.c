@@ -100,8 +100,20 @@ static const struct node *zero_divisor(const struct calculation_graph *graph, in
                                                                             : NULL;
 }
 
+static void mark_sources(const struct graph *graph, const struct node *node, bool *sources) {
+  const int d = node->kind == NODE_NAME ? node->declaration : -1;
+  if (d >= 0 && !sources[d]) {
+    sources[d] = true;
+    if (graph->state[d] >= 0)
+      mark_sources(graph, graph_formula(graph, d), sources);
+  }
+  for (int i = 0; i < node->argument_count; i++)
+    mark_sources(graph, node->arguments[i], sources);
+}
+
 static void report_failure(const struct evaluation *evaluation, int declaration, int period,
-                           size_t which, const char *what, struct diagnostics *diagnostics) {
+                           size_t which, const char *what, bool *sources,
+                           struct diagnostics *diagnostics) {
   const struct graph *graph = evaluation->graph;
   const struct declaration *item = &graph->model->declarations[declaration];
   struct calculation_input *inputs =
@@ -112,6 +124,7 @@ static void report_failure(const struct evaluation *evaluation, int declaration,
   const struct node *divisor =
       zero_divisor(&(struct calculation_graph){graph, inputs}, evaluation->periods,
                    graph_formula(graph, declaration), period);
+  mark_sources(graph, divisor ? divisor : graph_formula(graph, declaration), sources);
   if (divisor)
     diagnostics_error(diagnostics, divisor->place, "division by zero in '%s' of %s: '%s' is 0",
                       item->name, what, formula_text(divisor, diagnostics->arena));
@@ -121,14 +134,14 @@ static void report_failure(const struct evaluation *evaluation, int declaration,
 }
 
 int evaluation_check(const struct evaluation *evaluation, size_t which, const char *what,
-                     struct diagnostics *diagnostics) {
+                     bool *sources, struct diagnostics *diagnostics) {
   const struct graph *graph = evaluation->graph;
   for (int i = 0; i < graph->order_count; i++) {
     const int declaration = graph->order[i];
     for (int t = 0; t < columns_of(graph, evaluation->periods, declaration); t++) {
       if (isfinite(evaluation_at(evaluation, declaration, t)[which]))
         continue;
-      report_failure(evaluation, declaration, t, which, what, diagnostics);
+      report_failure(evaluation, declaration, t, which, what, sources, diagnostics);
       return -1;
     }
   }

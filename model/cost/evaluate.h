@@ -7,6 +7,7 @@
 #include "model/cost/calculation.h"
 #include "model/cost/graph.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct evaluation {
@@ -39,8 +40,9 @@ double *evaluation_input(const struct evaluation *evaluation, const char *name);
 void evaluate(struct evaluation *evaluation);
 
 // Reports the first line item whose value in a case is not finite: a division by zero, with what
-// was zero, or an overflow. `what` names the option and the case. Returns 0 or -1.
+// was zero, or an overflow. `what` names the option and the case. Returns 0, or -1 with the
+// declarations that the value without a number comes from marked in `sources`, [model->count].
 int evaluation_check(const struct evaluation *evaluation, size_t which, const char *what,
-                     struct diagnostics *diagnostics);
+                     bool *sources, struct diagnostics *diagnostics);
 
 #endif

@@ -156,7 +156,8 @@ static const char *title(const struct drafting *drafting) {
   for (size_t i = 0; i < request->accelerator_count; i++)
     texts_add(&names, drafting->arena, "%s", drafting_label(drafting, i));
   const char *volume = request->count
-                           ? arena_printf(drafting->arena, " on %s accelerators", request->count)
+                           ? arena_printf(drafting->arena, " on %s accelerator%s", request->count,
+                                          strcmp(request->count, "1") != 0 ? "s" : "")
                            : arena_printf(drafting->arena, ", %s", request->demand);
   const char *text = arena_printf(drafting->arena, "%s%s: %s%s",
                                   texts_joined_by(&names, " against ", drafting->arena),

@@ -78,33 +78,107 @@ void simulation_part_add(struct simulation_part *into, const struct simulation_p
   }
 }
 
-static bool same_shapes(const struct simulation_frame *a, const struct simulation_frame *b) {
-  for (size_t o = 0; o < a->outcome_count; o++) {
-    const struct sketch_shape *x = &a->shapes[o], *y = &b->shapes[o];
-    if (x->centre != y->centre || x->half_width != y->half_width ||
-        x->equal_bins != y->equal_bins || x->atom_count != y->atom_count ||
-        memcmp(x->atoms, y->atoms, x->atom_count * sizeof *x->atoms) != 0)
+// The same number, or none in both.
+static bool same_numbers(const double *a, const double *b, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (a[i] != b[i] && !(isnan(a[i]) && isnan(b[i])))
+      return false;
+  return true;
+}
+
+static bool same_names(const char *const *a, const char *const *b, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(a[i], b[i]) != 0)
+      return false;
+  return true;
+}
+
+static bool same_damages(const struct simulation_frame *a, const struct simulation_frame *b) {
+  for (size_t o = 0; o < a->option_count; o++) {
+    const struct delay_damages *x = &a->damages[o], *y = &b->damages[o];
+    if (!same_numbers((const double[]){x->due, x->cost, x->paid, x->uncovered},
+                      (const double[]){y->due, y->cost, y->paid, y->uncovered}, 4))
       return false;
   }
   return true;
 }
 
-static bool same_run(const struct simulation_frame *a, const struct simulation_frame *b) {
-  return !strcmp(a->item, b->item) && !strcmp(a->digest, b->digest) &&
-         !strcmp(a->case_name, b->case_name) && a->draws == b->draws && a->seed == b->seed &&
-         a->method == b->method && a->shards == b->shards && a->replicates == b->replicates &&
-         a->outcome_count == b->outcome_count && a->group_count == b->group_count &&
-         same_shapes(a, b);
+static bool same_shapes(const struct simulation_frame *a, const struct simulation_frame *b) {
+  for (size_t o = 0; o < a->outcome_count; o++) {
+    const struct sketch_shape *x = &a->shapes[o], *y = &b->shapes[o];
+    if (x->centre != y->centre || x->half_width != y->half_width ||
+        x->equal_bins != y->equal_bins || x->atom_count != y->atom_count ||
+        !same_numbers(x->atoms, y->atoms, x->atom_count))
+      return false;
+  }
+  return true;
+}
+
+// The lists, whose lengths are the same if those of `options`, `groups` and `notes` are.
+static const char *differing_list(const struct simulation_frame *a,
+                                  const struct simulation_frame *b) {
+  const size_t options = a->option_count, groups = a->group_count;
+  if (options != b->option_count || !same_names(a->options, b->options, options))
+    return "options";
+  if (groups != b->group_count || !same_names(a->groups, b->groups, groups))
+    return "groups";
+  if (a->note_count != b->note_count || !same_names(a->notes, b->notes, a->note_count))
+    return "notes";
+  if (!same_names(a->labels, b->labels, options))
+    return "labels";
+  if (!same_names(a->not_ranked, b->not_ranked, options))
+    return "not_ranked";
+  if (memcmp(a->compared, b->compared, options * sizeof *a->compared) != 0)
+    return "compared";
+  if (!same_damages(a, b))
+    return "damages";
+  if (!same_shapes(a, b))
+    return "atoms";
+  return a->by_ranks && !same_numbers(a->rank_shares, b->rank_shares, a->outcome_count * groups)
+             ? "rank_shares"
+             : NULL;
+}
+
+// The member, by its name in a file, that shows that two parts are from different runs; NULL: they
+// are from the same one.
+static const char *differing_member(const struct simulation_frame *a,
+                                    const struct simulation_frame *b) {
+  const struct {
+    const char *name;
+    bool same;
+  } members[] = {{"item", !strcmp(a->item, b->item)},
+                 {"unit", !strcmp(a->unit, b->unit)},
+                 {"digest", !strcmp(a->digest, b->digest)},
+                 {"case", !strcmp(a->case_name, b->case_name)},
+                 {"stamp", !strcmp(a->stamp, b->stamp)},
+                 {"asked", !strcmp(a->asked, b->asked)},
+                 {"currency", !strcmp(a->currency, b->currency)},
+                 {"unit_factor", a->unit_factor == b->unit_factor},
+                 {"draws", a->draws == b->draws},
+                 {"seed", a->seed == b->seed},
+                 {"method", a->method == b->method},
+                 {"shard_count", a->shards == b->shards},
+                 {"replicates", a->replicates == b->replicates},
+                 {"influence_draws", a->influence_draws == b->influence_draws},
+                 {"by_ranks", a->by_ranks == b->by_ranks},
+                 {"baseline", a->baseline == b->baseline},
+                 {"damages_draws", a->damages_draws == b->damages_draws}};
+  for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+    if (!members[i].same)
+      return members[i].name;
+  return differing_list(a, b);
 }
 
 int simulation_merge(struct simulation_part *into, const struct simulation_part *from,
                      struct diagnostics *diagnostics) {
   const struct simulation_frame *frame = &into->frame;
   static const struct place nowhere;
-  if (!same_run(frame, &from->frame)) {
+  const char *differing = differing_member(frame, &from->frame);
+  if (differing) {
     diagnostics_error(diagnostics, nowhere,
-                      "these parts are from different runs: scenario, case, item, seed, method, "
-                      "draws and shards must be the same");
+                      "these parts are from different runs: their '%s' is not the same; scenario, "
+                      "case, item, seed, method, draws and shards must be",
+                      differing);
     return -1;
   }
   for (unsigned s = 0; s < frame->shards; s++)

@@ -159,15 +159,36 @@ struct part_reader {
   struct arena *arena;
 };
 
+static void expect_right(struct part_reader *reader, bool right, const char *name) {
+  if (!right && !reader->bad)
+    reader->bad = name;
+}
+
 static const json_t *member(struct part_reader *reader, const json_t *object, const char *name,
                             json_type type) {
   const json_t *value = json_object_get(object, name);
-  bool number = type == JSON_REAL && (json_is_number(value) || json_is_null(value));
-  if (value && (json_typeof(value) == type || number))
-    return value;
-  if (!reader->bad)
-    reader->bad = name;
-  return NULL;
+  const bool right = value && json_typeof(value) == type;
+  expect_right(reader, right, name);
+  return right ? value : NULL;
+}
+
+static double take_number(struct part_reader *reader, const json_t *value, const char *name) {
+  expect_right(reader, json_is_number(value), name);
+  return json_number_value(value);
+}
+
+// NAN where the part has none.
+static double take_number_if_any(struct part_reader *reader, const json_t *value,
+                                 const char *name) {
+  return json_is_null(value) ? NAN : take_number(reader, value, name);
+}
+
+static int64_t take_whole(struct part_reader *reader, const json_t *value, const char *name,
+                          int64_t lowest, int64_t highest) {
+  const int64_t whole = json_integer_value(value);
+  const bool right = json_is_integer(value) && whole >= lowest && whole <= highest;
+  expect_right(reader, right, name);
+  return right ? whole : lowest;
 }
 
 static const char *read_text(struct part_reader *reader, const json_t *object, const char *name) {
@@ -176,23 +197,17 @@ static const char *read_text(struct part_reader *reader, const json_t *object, c
 }
 
 static double read_number(struct part_reader *reader, const json_t *object, const char *name) {
-  const json_t *value = member(reader, object, name, JSON_REAL);
-  return value && json_is_number(value) ? json_number_value(value) : NAN;
+  return take_number(reader, json_object_get(object, name), name);
 }
 
 static int64_t read_whole(struct part_reader *reader, const json_t *object, const char *name,
                           int64_t lowest, int64_t highest) {
-  const json_t *value = member(reader, object, name, JSON_INTEGER);
-  int64_t whole = value ? json_integer_value(value) : lowest;
-  if ((whole < lowest || whole > highest) && !reader->bad)
-    reader->bad = name;
-  return whole < lowest || whole > highest ? lowest : whole;
+  return take_whole(reader, json_object_get(object, name), name, lowest, highest);
 }
 
 static bool read_bool(struct part_reader *reader, const json_t *object, const char *name) {
   const json_t *value = json_object_get(object, name);
-  if (!json_is_boolean(value) && !reader->bad)
-    reader->bad = name;
+  expect_right(reader, json_is_boolean(value), name);
   return json_is_true(value);
 }
 
@@ -207,8 +222,7 @@ static const char *const *read_names(struct part_reader *reader, const json_t *o
   const char **names = arena_array(reader->arena, *count + 1, sizeof *names);
   for (size_t i = 0; i < *count; i++) {
     const char *text = json_string_value(json_array_get(list, i));
-    if (!text && !reader->bad)
-      reader->bad = name;
+    expect_right(reader, text != NULL, name);
     names[i] = text ? arena_copy(reader->arena, text) : "";
   }
   return names;
@@ -218,10 +232,12 @@ static const bool *read_flags(struct part_reader *reader, const json_t *object, 
                               size_t count) {
   const json_t *list = member(reader, object, name, JSON_ARRAY);
   bool *flags = arena_array(reader->arena, count, sizeof *flags);
-  if (json_array_size(list) != count && !reader->bad)
-    reader->bad = name;
-  for (size_t i = 0; i < count; i++)
-    flags[i] = json_is_true(json_array_get(list, i));
+  expect_right(reader, json_array_size(list) == count, name);
+  for (size_t i = 0; i < count; i++) {
+    const json_t *flag = json_array_get(list, i);
+    expect_right(reader, json_is_boolean(flag), name);
+    flags[i] = json_is_true(flag);
+  }
   return flags;
 }
 
@@ -229,74 +245,73 @@ static const struct delay_damages *read_damages(struct part_reader *reader, cons
                                                 size_t count) {
   const json_t *list = member(reader, object, "damages", JSON_ARRAY);
   struct delay_damages *damages = arena_array(reader->arena, count, sizeof *damages);
-  if (json_array_size(list) != count && !reader->bad)
-    reader->bad = "damages";
+  expect_right(reader, json_array_size(list) == count, "damages");
   for (size_t o = 0; o < count; o++) {
     double numbers[4];
-    for (size_t i = 0; i < 4; i++) {
-      const json_t *number = json_array_get(json_array_get(list, o), i);
-      numbers[i] = json_is_number(number) ? json_number_value(number) : NAN;
-    }
+    for (size_t i = 0; i < 4; i++)
+      numbers[i] =
+          take_number_if_any(reader, json_array_get(json_array_get(list, o), i), "damages");
     damages[o] = (struct delay_damages){numbers[0], numbers[1], numbers[2], numbers[3]};
   }
   return damages;
 }
 
-// The next pair of index and value, from *at on; false after the last, or an index beyond `count`.
-static bool next_pair(struct part_reader *reader, const json_t *list, const char *name,
-                      size_t count, size_t *at, size_t *index, int64_t *value) {
-  const size_t size = json_array_size(list);
-  const json_int_t number = json_integer_value(json_array_get(list, *at));
-  if (json_is_array(list) && *at == size)
-    return false;
-  if (*at + 1 >= size || number < 0 || (size_t)number >= count) {
-    reader->bad = reader->bad ? reader->bad : name;
-    return false;
-  }
-  *index = (size_t)number;
-  *value = json_integer_value(json_array_get(list, *at + 1));
-  *at += 2;
-  return true;
-}
-
-static void read_sparse(struct part_reader *reader, const json_t *list, const char *name,
-                        int64_t *values, size_t count) {
-  size_t index;
+// Where pairs of index and value are read: in `list`, a member of that name, from `at` on.
+struct pairs {
+  const json_t *list;
+  const char *name;
+  size_t count; // of indices
+  int64_t lowest, highest;
+  size_t at, index;
   int64_t value;
-  for (size_t at = 0; next_pair(reader, list, name, count, &at, &index, &value);)
-    values[index] = value;
+};
+
+// False after the last pair, or one that is wrong.
+static bool next_pair(struct part_reader *reader, struct pairs *pairs) {
+  const json_t *index = json_array_get(pairs->list, pairs->at);
+  expect_right(reader, json_is_array(pairs->list), pairs->name);
+  if (pairs->at == json_array_size(pairs->list))
+    return false;
+  pairs->index = (size_t)take_whole(reader, index, pairs->name, 0, (int64_t)pairs->count - 1);
+  pairs->value = take_whole(reader, json_array_get(pairs->list, pairs->at + 1), pairs->name,
+                            pairs->lowest, pairs->highest);
+  pairs->at += 2;
+  return !reader->bad;
 }
 
-// A bin that no draw could have filled makes the counts wrong in check_counts.
 static void read_bins(struct part_reader *reader, const json_t *list, uint32_t *counts,
                       size_t count) {
-  size_t index;
-  int64_t value;
-  for (size_t at = 0; next_pair(reader, list, "counts", count, &at, &index, &value);)
-    counts[index] = value < 0 || value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+  struct pairs pairs = {
+      .list = list, .name = "counts", .count = count, .lowest = 0, .highest = UINT32_MAX};
+  while (next_pair(reader, &pairs))
+    counts[pairs.index] = (uint32_t)pairs.value;
 }
 
-static void read_sum(struct part_reader *reader, const json_t *object, const char *name,
+// Limbs as sum_json writes them.
+static void read_sum(struct part_reader *reader, const json_t *list, const char *name,
                      struct exact_sum *sum) {
-  read_sparse(reader, json_object_get(object, name), name, sum->limbs, EXACT_LIMBS);
+  const int64_t most = INT64_C(1) << 32;
+  struct pairs pairs = {
+      .list = list, .name = name, .count = EXACT_LIMBS, .lowest = -most, .highest = most};
+  while (next_pair(reader, &pairs))
+    sum->limbs[pairs.index] = pairs.value;
 }
 
 static void read_sums(struct part_reader *reader, const json_t *object, const char *name,
                       struct exact_sum *sums, size_t count) {
   const json_t *list = json_object_get(object, name);
-  if (json_array_size(list) != count && !reader->bad)
-    reader->bad = name;
+  expect_right(reader, json_array_size(list) == count, name);
   for (size_t i = 0; i < count; i++)
-    read_sparse(reader, json_array_get(list, i), name, sums[i].limbs, EXACT_LIMBS);
+    read_sum(reader, json_array_get(list, i), name, &sums[i]);
 }
 
 static void read_counts(struct part_reader *reader, const json_t *object, const char *name,
                         uint64_t *counts, size_t count) {
   const json_t *list = json_object_get(object, name);
-  if (json_array_size(list) != count && !reader->bad)
-    reader->bad = name;
+  expect_right(reader, json_array_size(list) == count, name);
   for (size_t i = 0; i < count; i++)
-    counts[i] = (uint64_t)json_integer_value(json_array_get(list, i));
+    counts[i] =
+        (uint64_t)take_whole(reader, json_array_get(list, i), name, 0, (int64_t)MAX_SIMULATE_DRAWS);
 }
 
 static void read_shape(struct part_reader *reader, const json_t *object,
@@ -307,12 +322,11 @@ static void read_shape(struct part_reader *reader, const json_t *object,
       .equal_bins = (uint32_t)read_whole(reader, object, "equal_bins", 1, MAX_BINS)};
   const json_t *list = member(reader, object, "atoms", JSON_ARRAY);
   const size_t count = json_array_size(list) > MAX_BINS ? 0 : json_array_size(list);
+  expect_right(reader, shape->half_width > 0, "half_width");
   double *atoms = arena_array(reader->arena, count + 1, sizeof *atoms);
   for (size_t i = 0; i < count; i++) {
-    atoms[i] = json_number_value(json_array_get(list, i));
-    if ((!json_is_number(json_array_get(list, i)) || (i && atoms[i] <= atoms[i - 1])) &&
-        !reader->bad)
-      reader->bad = "atoms";
+    atoms[i] = take_number(reader, json_array_get(list, i), "atoms");
+    expect_right(reader, !i || atoms[i] > atoms[i - 1], "atoms");
   }
   shape->atoms = atoms;
   shape->atom_count = count;
@@ -322,24 +336,27 @@ static void read_outcome(struct part_reader *reader, const json_t *object,
                          struct simulation_part *part, size_t o, double *rank_shares) {
   const struct simulation_frame *frame = &part->frame;
   struct tally *tally = &part->tallies[o];
-  const json_t *ranks = json_object_get(object, "rank_shares");
+  const json_t *ranks = member(reader, object, "rank_shares", JSON_ARRAY);
+  const size_t shares = frame->by_ranks ? frame->group_count : 0;
   tally->done = (uint64_t)read_whole(reader, object, "done", 0, (int64_t)frame->draws);
   tally->lowest = tally->done ? read_number(reader, object, "lowest") : INFINITY;
   tally->highest = tally->done ? read_number(reader, object, "highest") : -INFINITY;
+  expect_right(reader, !tally->done || tally->lowest <= tally->highest, "highest");
   read_counts(reader, object, "replicate_done", tally->replicate_done, frame->replicates);
   read_sums(reader, object, "replicate_sums", tally->replicate_sums, frame->replicates);
-  read_sum(reader, object, "squares", &tally->squares);
+  read_sum(reader, json_object_get(object, "squares"), "squares", &tally->squares);
   tally->influence_done =
       (uint64_t)read_whole(reader, object, "influence_done", 0, MAX_INFLUENCE_DRAWS);
-  read_sum(reader, object, "influence_sum", &tally->influence_sum);
-  read_sum(reader, object, "influence_squares", &tally->influence_squares);
+  read_sum(reader, json_object_get(object, "influence_sum"), "influence_sum",
+           &tally->influence_sum);
+  read_sum(reader, json_object_get(object, "influence_squares"), "influence_squares",
+           &tally->influence_squares);
   read_sums(reader, object, "first", tally->first, frame->group_count);
   read_sums(reader, object, "total", tally->total, frame->group_count);
-  for (size_t g = 0; g < frame->group_count; g++) {
-    const json_t *share = json_array_get(ranks, g);
+  expect_right(reader, json_array_size(ranks) == shares, "rank_shares");
+  for (size_t g = 0; g < shares; g++)
     rank_shares[o * frame->group_count + g] =
-        json_is_number(share) ? json_number_value(share) : NAN;
-  }
+        take_number_if_any(reader, json_array_get(ranks, g), "rank_shares");
   read_bins(reader, json_object_get(object, "counts"), part->counts[o],
             sketch_bins(&frame->shapes[o]));
 }
@@ -360,8 +377,7 @@ static void check_verdicts(struct part_reader *reader, const struct simulation_p
     cheapest += verdicts->cheapest[i];
   }
   bad |= cheapest < verdicts->decided || ranked < 2 * verdicts->decided;
-  if (bad && !reader->bad)
-    reader->bad = "cheapest";
+  expect_right(reader, !bad, "cheapest");
 }
 
 static void check_counts(struct part_reader *reader, const struct simulation_part *part) {
@@ -372,9 +388,9 @@ static void check_counts(struct part_reader *reader, const struct simulation_par
       in_bins += part->counts[o][b];
     for (unsigned r = 0; r < part->frame.replicates; r++)
       in_replicates += part->tallies[o].replicate_done[r];
-    if ((in_bins != part->tallies[o].done || in_replicates != in_bins || in_bins != done) &&
-        !reader->bad)
-      reader->bad = "counts";
+    expect_right(reader,
+                 in_bins == part->tallies[o].done && in_replicates == in_bins && in_bins == done,
+                 "counts");
   }
   check_verdicts(reader, part, done);
 }
@@ -409,14 +425,12 @@ static void read_frame(struct part_reader *reader, const json_t *object,
   frame->not_ranked = read_names(reader, object, "not_ranked", &reasons);
   frame->compared = read_flags(reader, object, "compared", frame->option_count);
   frame->damages = read_damages(reader, object, frame->option_count);
-  if (reasons != frame->option_count && !reader->bad)
-    reader->bad = "not_ranked";
-  if (labels != frame->option_count && !reader->bad)
-    reader->bad = "labels";
-  if (read_whole(reader, object, "schema", 0, INT32_MAX) != SCHEMA && !reader->bad)
-    reader->bad = "schema";
-  if (!frame->option_count && !reader->bad)
-    reader->bad = "options";
+  expect_right(reader, !strcmp(method, "sobol") || !strcmp(method, "random"), "method");
+  expect_right(reader, frame->unit_factor > 0, "unit_factor");
+  expect_right(reader, reasons == frame->option_count, "not_ranked");
+  expect_right(reader, labels == frame->option_count, "labels");
+  read_whole(reader, object, "schema", SCHEMA, SCHEMA);
+  expect_right(reader, frame->option_count > 0, "options");
   if (reader->bad)
     return;
   frame->baseline =
@@ -428,8 +442,7 @@ static struct simulation_part *read_part(struct part_reader *reader, const json_
   struct simulation_frame frame;
   read_frame(reader, object, &frame);
   const json_t *outcomes = member(reader, object, "outcomes", JSON_ARRAY);
-  if (!reader->bad && json_array_size(outcomes) != frame.outcome_count)
-    reader->bad = "outcomes";
+  expect_right(reader, reader->bad || json_array_size(outcomes) == frame.outcome_count, "outcomes");
   if (reader->bad)
     return NULL;
   struct sketch_shape *shapes = arena_array(reader->arena, frame.outcome_count, sizeof *shapes);
@@ -447,11 +460,9 @@ static struct simulation_part *read_part(struct part_reader *reader, const json_
   read_counts(reader, object, "unsaved", part->verdicts.unsaved, frame.option_count);
   const json_t *list = member(reader, object, "shards", JSON_ARRAY);
   for (size_t i = 0; i < json_array_size(list); i++) {
-    json_int_t shard = json_integer_value(json_array_get(list, i));
-    if (shard < 0 || shard >= (json_int_t)frame.shards)
-      reader->bad = "shards";
-    else
-      part->shards[shard] = true;
+    const int64_t shard =
+        take_whole(reader, json_array_get(list, i), "shards", 0, (int64_t)frame.shards - 1);
+    part->shards[shard] = true;
   }
   for (size_t o = 0; o < frame.outcome_count; o++)
     read_outcome(reader, json_array_get(outcomes, o), part, o, rank_shares);

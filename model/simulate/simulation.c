@@ -5,9 +5,26 @@
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 const double simulate_levels[SIMULATE_LEVELS] = {0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95};
+
+enum { FEWEST_DRAWS = 100 };
+
+const char *simulation_few_draws(const struct simulation *simulation, struct arena *arena) {
+  const uint64_t done = simulation->done;
+  if (!done || done >= FEWEST_DRAWS)
+    return "";
+  return arena_printf(arena, "%s too few for percentiles or a share; use at least %d",
+                      done == 1 ? "1 draw is" : arena_printf(arena, "%" PRIu64 " draws are", done),
+                      FEWEST_DRAWS);
+}
+
+bool simulation_has_percentile(const struct simulation *simulation, int level) {
+  const double below = simulate_levels[level];
+  return !simulation->done || (double)simulation->done * fmin(below, 1 - below) >= 1;
+}
 
 static struct outcome certain_outcome(enum outcome_kind kind, size_t option, double value) {
   struct outcome outcome = {.kind = kind,

@@ -80,6 +80,13 @@ struct simulation {
   size_t note_count;
 };
 
+// "3 draws are too few for percentiles or a share; use at least 100"; "" if they are not, or nothing
+// was drawn.
+const char *simulation_few_draws(const struct simulation *simulation, struct arena *arena);
+
+// Whether at least one draw lies beyond the level's percentile, on either side.
+bool simulation_has_percentile(const struct simulation *simulation, int level);
+
 // Used in place of a simulation if no option draws any input: no draw was made, and every
 // percentile is the value itself.
 const struct simulation *simulation_certain(const struct scenario *scenario, struct arena *arena);

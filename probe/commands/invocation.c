@@ -17,7 +17,7 @@ const char invocation_all_known[] =
 
 void invocation_begin(struct invocation *invocation, bool quiet) {
   invocation->quiet = quiet;
-  interruption_catch();
+  interruption_catch(quiet);
 }
 
 void (*invocation_progress(const struct invocation *invocation))(const char *text) {

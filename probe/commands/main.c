@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/installation.h"
+#include "base/output.h"
 #include "base/process.h"
 #include "base/version.h"
 #include "probe/commands/commands.h"
@@ -95,9 +96,10 @@ static int try_request(void) {
 
 // Output by argp and the help may fail as well, and nothing else would notice.
 static void check_standard_output(void) {
-  if (fflush(stdout) == 0 && !ferror(stdout))
+  const int reason = output_failure(stdout);
+  if (!reason)
     return;
-  fputs("pertoken-probe: cannot write 'standard output'\n", stderr);
+  fprintf(stderr, "pertoken-probe: cannot write 'standard output': %s\n", strerror(reason));
   _exit(EXIT_MACHINE_FAILED);
 }
 

@@ -100,7 +100,9 @@ static size_t choices_of(const struct decode_request *request) {
   return (size_t)shape->layers * (size_t)request->batch * (size_t)shape->experts.chosen;
 }
 
-static enum decode_status begin(struct pairing *pairing, int device) {
+// Makes no device's state if asked to stop by then.
+static enum decode_status begin(struct pairing *pairing, int device,
+                                const volatile sig_atomic_t *stop) {
   const struct decode_request *request = &pairing->request;
   const size_t rows = (size_t)request->batch;
   const size_t choices = choices_of(request);
@@ -113,7 +115,7 @@ static enum decode_status begin(struct pairing *pairing, int device) {
   struct decode_request first = *request;
   first.batch = pairing->rows;
   pairing->reference = reference_create(&first, &status);
-  if (!pairing->reference)
+  if (!pairing->reference || *stop)
     return status;
   pairing->state = pairing->backend->create(device, request, &status);
   return pairing->state ? DECODE_OK : status;
@@ -208,7 +210,7 @@ static const char *describe(const struct decode_request *full, const struct veri
 
 static enum decode_status compare_steps(struct pairing *pairing, int steps,
                                         const volatile sig_atomic_t *stop, bool *passed) {
-  for (int i = 0; i < steps; i++) {
+  for (int i = 0; i < steps && !*stop; i++) {
     const enum decode_status status = step(pairing);
     if (status != DECODE_OK)
       return status;
@@ -235,7 +237,7 @@ enum decode_status verify(const struct decode_backend *backend, int device,
       .tolerance = reference_tolerance(&request->types),
       .token_checksum = "",
   };
-  enum decode_status status = begin(&pairing, device);
+  enum decode_status status = begin(&pairing, device, stop);
   if (status == DECODE_OK)
     status = compare_steps(&pairing, plan->steps, stop, passed);
   finish(&pairing);

@@ -145,6 +145,8 @@ int engine_ask(const struct server *server, const char *named, struct engine *en
                struct arena *arena, struct diagnostics *diagnostics) {
   const struct answer models = server_get(server, "/v1/models", ANSWERS_S, arena);
   *engine = (struct engine){.name = "", .version = "", .speculation = ""};
+  if (server_is_stopped(server))
+    return -1;
   if (models.failure && !(named && models.status == 404))
     return refuse(server, &models, diagnostics);
   name_engine(engine, models.software);
@@ -152,7 +154,7 @@ int engine_ask(const struct server *server, const char *named, struct engine *en
   if (!named && check_models(server, engine, diagnostics))
     return -1;
   ask_state(server, engine, arena);
-  return 0;
+  return server_is_stopped(server) ? -1 : 0;
 }
 
 // ---- names

@@ -269,6 +269,18 @@ static size_t take(char *bytes, size_t one, size_t size, void *context) {
   return size;
 }
 
+// Called at least once a second. Not 0 ends the exchange.
+static int look_at_stop(void *context, curl_off_t all, curl_off_t got, curl_off_t to_send,
+                        curl_off_t sent) {
+  const struct server *server = context;
+  (void)all, (void)got, (void)to_send, (void)sent;
+  return server_is_stopped(server);
+}
+
+bool server_is_stopped(const struct server *server) {
+  return server->stop && *server->stop;
+}
+
 struct answer server_get(const struct server *server, const char *path, double limit_s,
                          struct arena *arena) {
   char detail[CURL_ERROR_SIZE] = "";
@@ -278,10 +290,15 @@ struct answer server_get(const struct server *server, const char *path, double l
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &body);
   curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, (long)(1e3 * limit_s));
+  curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, look_at_stop);
+  curl_easy_setopt(handle, CURLOPT_XFERINFODATA, (void *)server);
+  curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
   const CURLcode code = curl_easy_perform(handle);
   struct answer answer = {.size = body.size, .software = ""};
   answer.body = arena_copy_n(arena, body.text ? body.text : "", body.size);
   answer.failure = server_failure(server, handle, code, detail, answer.body, answer.size, arena);
+  if (code == CURLE_WRITE_ERROR)
+    answer.failure = arena_printf(arena, "the answer is larger than %d MiB", MAX_ANSWER >> 20);
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &answer.status);
   struct curl_header *header;
   if (curl_easy_header(handle, "Server", 0, CURLH_HEADER, -1, &header) == CURLHE_OK)

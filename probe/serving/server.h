@@ -12,14 +12,16 @@
 #include "base/diagnostics.h"
 
 #include <curl/curl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct server {
-  const char *url;            // "http://host:8000": without "/v1" or a slash at the end
-  const char *api_key;        // NULL: none
-  CURLSH *names;              // host names, looked up once for all requests
-  struct curl_slist *headers; // of every request
+  const char *url;                   // "http://host:8000": without "/v1" or a slash at the end
+  const char *api_key;               // NULL: none
+  CURLSH *names;                     // host names, looked up once for all requests
+  struct curl_slist *headers;        // of every request
+  const volatile sig_atomic_t *stop; // ends a query within a second; NULL: nobody stops it
 };
 
 // The result of a query. Texts are in the arena.
@@ -42,6 +44,8 @@ enum { MAX_ANSWER = 64 << 20 }; // bytes; a longer body is a failure
 // GET of a path, such as "/v1/models", "/version", "/metrics", "/props". Takes at most `limit_s`.
 struct answer server_get(const struct server *server, const char *path, double limit_s,
                          struct arena *arena);
+
+bool server_is_stopped(const struct server *server);
 
 // ---- for requests of any kind
 

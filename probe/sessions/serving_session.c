@@ -171,8 +171,10 @@ int serving_session_open(struct serving_session *session) {
   *record = serving_record_unknown();
   session->record = record;
   if (name_record(session, &vocabulary) ||
-      server_open(&session->server, session->options->url, session->arena, session->diagnostics) ||
-      meet_server(session))
+      server_open(&session->server, session->options->url, session->arena, session->diagnostics))
+    return -1;
+  session->server.stop = session->stop;
+  if (meet_server(session))
     return -1;
   set_prompt(session, vocabulary);
   record->basis = BASIS_SERVING;
@@ -417,7 +419,7 @@ static int run_ladder(struct serving_session *session) {
     }
   }
   folder_close(&folder);
-  return result && *session->stop && !session->diagnostics->errors ? 0 : result;
+  return result;
 }
 
 int serving_session_run(struct serving_session *session) {
@@ -425,5 +427,5 @@ int serving_session_run(struct serving_session *session) {
   if (!result)
     result = run_ladder(session);
   server_close(&session->server);
-  return result;
+  return result && *session->stop && !session->diagnostics->errors ? 0 : result;
 }

@@ -459,9 +459,10 @@ static const char *six_digits(const struct writing *writing, double value) {
 }
 
 static const char *offer_text(const struct writing *writing, const struct rent_cost *cost) {
-  return arena_printf(writing->arena, "%s: %s accelerators, %s accelerator-hours at %s (%s)%s.",
+  return arena_printf(writing->arena, "%s: %s accelerator%s, %s accelerator-hours at %s (%s)%s.",
                       offer_words(writing, &cost->offer), six_digits(writing, cost->accelerators),
-                      six_digits(writing, cost->paid), cost->offer.typed,
+                      cost->accelerators == 1 ? "" : "s", six_digits(writing, cost->paid),
+                      cost->offer.typed,
                       *cost->offer.source ? cost->offer.source : "own assumption",
                       cost->offer.hypothetical ? ", if it were billed by the hours used" : "");
 }

@@ -94,6 +94,8 @@ static struct answer_table statistics_table(const struct telling *telling, enum 
   table.unit_column = 1;
   table.faces = FACE_TERMINAL;
   for (int level = 0; count && level < SIMULATE_LEVELS; level++) {
+    if (!simulation_has_percentile(simulation, level))
+      continue;
     const double percent = 100 * simulate_levels[level];
     row.label = arena_printf(telling->arena, "P%.0f: below in %.0f %%", percent, percent);
     row.emphasis = level == SIMULATE_LEVELS / 2 ? EMPHASIS_STRONG : EMPHASIS_NONE;
@@ -183,6 +185,13 @@ static struct answer_table influences_table(const struct telling *telling,
   return table;
 }
 
+// Without decimals that few draws cannot have.
+static const char *share_of_draws(const struct telling *telling, double share) {
+  return *simulation_few_draws(telling->simulation, telling->arena)
+             ? number_fixed(100 * share, 0, telling->arena)
+             : number_percent(share, telling->arena);
+}
+
 // "h200 is the cheapest in 3.3 % of the draws, mi325x in 96.7 %."
 static const char *sentence(const struct telling *telling) {
   const struct simulation *simulation = telling->simulation;
@@ -191,6 +200,10 @@ static const char *sentence(const struct telling *telling) {
   const char *text = "";
   if (*simulation->why_none)
     return arena_printf(arena, "Not ranked: %s.", simulation->why_none);
+  if (simulation->option_count == 1 && !simulation_has_percentile(simulation, 0))
+    return arena_printf(arena, "%s costs %s %s (mean).", label_of(telling, 0),
+                        number_significant(simulation->outcomes[0].mean, 4, arena),
+                        simulation->unit);
   if (simulation->option_count == 1)
     return arena_printf(arena, "%s costs %s %s (median; 90 %% of draws between %s and %s).",
                         label_of(telling, 0),
@@ -201,7 +214,7 @@ static const char *sentence(const struct telling *telling) {
     if (!isnan(simulation->cheapest[o]))
       text = arena_printf(
           arena, *text ? "%s, %s in %s %%" : "%s%s is the cheapest in %s %% of the draws", text,
-          label_of(telling, o), number_percent(simulation->cheapest[o], arena));
+          label_of(telling, o), share_of_draws(telling, simulation->cheapest[o]));
   return *text ? arena_printf(arena, "%s.", text) : "";
 }
 
@@ -229,9 +242,10 @@ static void add_notes(const struct telling *telling, struct answer *answer) {
   const struct simulation *simulation = telling->simulation;
   struct arena *arena = telling->arena;
   const char *done = number_fixed((double)simulation->done, 0, arena);
-  answer_head(answer, "", "case %s, %s draws (%s, seed %llu), %zu ranged inputs or groups",
-              simulation->case_name, done, draw_method_names[simulation->method],
-              (unsigned long long)simulation->seed, simulation->group_count);
+  answer_head(answer, "", "case %s, %s (%s, seed %llu), %zu ranged inputs or groups",
+              simulation->case_name, number_counted((double)simulation->done, "draw", arena),
+              draw_method_names[simulation->method], (unsigned long long)simulation->seed,
+              simulation->group_count);
   if (*simulation->stamp)
     answer_head(answer, "", "%s", simulation->stamp);
   if (simulation->partial)
@@ -363,7 +377,9 @@ static struct answer_table outcomes_table(const struct telling *telling) {
     for (int s = 0; s < STATISTICS; s++)
       *++cells = cell_value(*(const double *)((const char *)outcome + statistics[s].place));
     for (int level = 0; level < SIMULATE_LEVELS; level++)
-      *++cells = cell_value(outcome->percentiles[level]);
+      *++cells = simulation_has_percentile(simulation, level)
+                     ? cell_value(outcome->percentiles[level])
+                     : cell_absent(NULL);
     *++cells = cell_words(option);
     *++cells = cell_counts(&outcome->bars_below, 1);
     *++cells = cell_counts(outcome->bars, SIMULATE_BARS);
@@ -442,9 +458,12 @@ struct answer simulation_answer(const struct simulation *simulation, const char 
   const enum outcome_kind kind = simulation->option_count > 1 ? OUTCOME_SAVING : OUTCOME_COST;
   const struct outcome **outcomes;
   const size_t count = outcomes_of(&telling, kind, &outcomes);
+  const char *few = simulation_few_draws(simulation, arena);
   const bool influences = simulation->influence_draws || simulation->by_ranks;
   struct answer answer = answer_new("simulate", "draws", title, NULL, arena);
   answer.sentence = sentence(&telling);
+  if (*few)
+    answer_warn(&answer, "%s", few);
   answer.schema = 1;
   answer.csv = fields;
   answer.csv_count = sizeof fields / sizeof fields[0];
@@ -452,7 +471,8 @@ struct answer simulation_answer(const struct simulation *simulation, const char 
   answer_push(&answer, statistics_table(&telling, OUTCOME_COST, simulation->item));
   answer_push(&answer, statistics_table(&telling, OUTCOME_SAVING,
                                         arena_printf(arena, "Saving against %s", of_savings)));
-  answer_push(&answer, histograms_table(&telling, outcomes, count, unit_of(&telling, kind)));
+  if (!*few)
+    answer_push(&answer, histograms_table(&telling, outcomes, count, unit_of(&telling, kind)));
   for (size_t i = 0; influences && i < count; i++)
     answer_push(&answer, influences_table(&telling, outcomes[i]));
   answer_push(&answer, ranks_table(&telling));

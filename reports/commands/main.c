@@ -3,6 +3,7 @@
 #include "base/diagnostics.h"
 #include "base/installation.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "base/process.h"
 #include "base/version.h"
 #include "reports/commands/commands.h"
@@ -200,9 +201,10 @@ static int run_command(const struct command *command, int argc, char **argv) {
 
 // Output by argp and the help may fail as well, and nothing else would notice.
 static void check_standard_output(void) {
-  if (fflush(stdout) == 0 && !ferror(stdout))
+  const int reason = output_failure(stdout);
+  if (!reason)
     return;
-  fputs("pertoken: cannot write 'standard output'\n", stderr);
+  fprintf(stderr, "pertoken: cannot write 'standard output': %s\n", strerror(reason));
   _exit(EXIT_MACHINE_FAILED);
 }
 

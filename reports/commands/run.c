@@ -1,4 +1,5 @@
 #include "reports/commands/run.h"
+#include "base/csv.h"
 #include "base/installation.h"
 #include "base/source.h"
 #include "base/texts.h"
@@ -16,6 +17,8 @@
 #include "reports/print/style.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +119,17 @@ static enum output_format format_of(const struct options *options) {
   return options->format_given ? options->format : output_name_format(options->output_path);
 }
 
+static int refuse_other_format(struct run *run) {
+  const struct options *options = &run->options;
+  const enum output_format named = output_name_format(options->output_path);
+  if (!options->format_given || named == FORMAT_TABLE || named == options->format)
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0},
+                    "'%s' is named as another format than --format says: leave out one",
+                    options->output_path);
+  return -1;
+}
+
 // Where an answer comes this far, no workbook or page has it.
 static int refuse_other(struct run *run) {
   const struct options *options = &run->options;
@@ -131,7 +145,7 @@ static int refuse_other(struct run *run) {
 int run_print_answers(struct run *run, const struct scenario *scenario,
                       const struct answers *answers) {
   struct output output;
-  if (refuse_other(run) || run_open_output(run, &output))
+  if (refuse_other(run) || refuse_other_format(run) || run_open_output(run, &output))
     return -1;
   answers_print(scenario, answers, format_of(&run->options), output.stream, run->arena);
   for (size_t i = 0; i < answers->count; i++) {
@@ -191,11 +205,18 @@ int run_read_share(const struct run *run, const char *name, const char *text, do
 }
 
 int run_read_count(const struct run *run, const char *name, const char *text, uint64_t *value) {
+  const double exact = 9007199254740992; // 2^53: above it, not every whole number is a double
   char *end;
+  double real;
   errno = 0;
   const unsigned long long number = strtoull(text, &end, 10);
-  if (*text >= '0' && *text <= '9' && !*end && !errno) {
+  const bool is_digit = *text >= '0' && *text <= '9';
+  if (is_digit && !*end && !errno) {
     *value = number;
+    return 0;
+  }
+  if (is_digit && csv_number(text, &real) && real <= exact && real == floor(real)) { // "1e7"
+    *value = (uint64_t)real;
     return 0;
   }
   diagnostics_error(run->diagnostics, (struct place){0}, "%s: expected a whole number, not '%s'",

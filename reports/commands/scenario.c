@@ -53,6 +53,9 @@ static int simulate_report(struct run *run, const struct scenario *scenario,
   request.scenario = scenario;
   const struct simulation_part *part = simulate(&request, run->arena, run->diagnostics);
   *out = part ? simulation_result(part, run->arena, run->diagnostics) : NULL;
+  const char *few = *out ? simulation_few_draws(*out, run->arena) : "";
+  if (*few)
+    diagnostics_warning(run->diagnostics, (struct place){0}, "%s", few);
   return *out ? 0 : -1;
 }
 

@@ -78,8 +78,10 @@ int command_merge(struct run *run) {
   for (int i = 1; merged && i < options->argument_count; i++) {
     const struct simulation_part *part =
         simulation_part_read(options->arguments[i], run->arena, run->diagnostics);
+    run->diagnostics->about = options->arguments[i];
     if (!part || simulation_merge(merged, part, run->diagnostics))
       return -1;
+    run->diagnostics->about = NULL;
   }
   if (!merged)
     return -1;

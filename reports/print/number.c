@@ -173,6 +173,8 @@ const char *number_percent(double share, struct arena *arena) {
 const char *number_scaled(double value, struct scale scale, struct arena *arena) {
   const double shown = value / scale.factor;
   const int decimals = kept_decimals(shown, scale.decimals);
+  if (shown > 0 && strstr(scale.unit, " tokens") && arithmetic_round(shown, decimals) == 0)
+    return arena_printf(arena, "<%s", number_fixed(pow(10, -decimals), decimals, arena));
   return number_fixed(
       shown, strcmp(scale.unit, "%") ? decimals : number_percent_decimals(shown, decimals), arena);
 }

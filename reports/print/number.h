@@ -29,7 +29,7 @@ struct scale number_scale(const struct unit *unit, const double *values, size_t 
 int number_percent_decimals(double percent, int decimals);
 
 // "39,597,312", with the scale's decimals, without its unit; a value that these would show as 0 has
-// two digits, down to 0.0001, and a percentage is told from 100.
+// two digits, down to 0.0001 (fewer tokens are "<0.01"), and a percentage is told from 100.
 const char *number_scaled(double value, struct scale scale, struct arena *arena);
 
 // "14.3", "99.97": a share as a percentage with one decimal, or more as above.

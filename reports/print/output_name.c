@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #define LONGEST_ENDING 5
 
@@ -47,9 +48,15 @@ enum output_format output_name_format(const char *path) {
   return ends_in(path, "csv") ? FORMAT_CSV : ends_in(path, "json") ? FORMAT_JSON : FORMAT_TABLE;
 }
 
+// Standard output, a device or a pipe has the name that it has; of a directory another error tells.
+static bool is_no_file(const char *path) {
+  struct stat there;
+  return !strcmp(path, "-") || (!stat(path, &there) && !S_ISREG(there.st_mode));
+}
+
 int output_name_expect(const char *path, const char *what, const char *ending,
                        struct diagnostics *diagnostics) {
-  if (!ending_of(path) || ends_in(path, ending))
+  if (!path || ends_in(path, ending) || is_no_file(path))
     return 0;
   diagnostics_error(diagnostics, (struct place){0}, "the name of %s ends in .%s, and '%s' does not",
                     what, ending, path);

@@ -24,8 +24,7 @@ const struct output_kind *output_name_other(const char *path);
 enum output_format output_name_format(const char *path);
 
 // For a command that writes nothing but `what`, "a workbook" or "a page", in files of `ending`:
-// refuses a name that ends like other files, in up to five letters. Returns 0, or -1 after an
-// error.
+// refuses any other name of a file. Returns 0, or -1 after an error.
 int output_name_expect(const char *path, const char *what, const char *ending,
                        struct diagnostics *diagnostics);
 

@@ -132,6 +132,9 @@ const char *verdict_over_ranges(const struct scenario *scenario, const struct ra
     return "";
   if (!simulation->done)
     return VERDICT_CERTAIN;
+  const char *few = simulation_few_draws(simulation, arena);
+  if (*few)
+    return arena_printf(arena, "over the ranges: %s", few);
   const struct interval cost = interval_of(simulation, OUTCOME_COST, (size_t)cheapest);
   const char *limits = limits_over_ranges(scenario, ranking, simulation, cheapest, arena);
   return arena_printf(

@@ -63,37 +63,42 @@ static void count(struct found *found, const unsigned char *bytes, size_t size) 
     count_tags(found, bytes[i]);
 }
 
+// A block as it is stored, and one as it was: too large for a small stack.
+struct blocks {
+  unsigned char in[BLOCK], out[BLOCK];
+};
+
 // Unpacks another block. Returns whether that was possible.
-static bool unpack(z_stream *stream, unsigned char *block, size_t size, struct found *found) {
-  unsigned char out[BLOCK];
-  stream->next_in = block;
+static bool unpack(z_stream *stream, struct blocks *blocks, size_t size, struct found *found) {
+  stream->next_in = blocks->in;
   stream->avail_in = (unsigned)size;
   int state = Z_OK;
   do {
-    stream->next_out = out;
-    stream->avail_out = sizeof out;
+    stream->next_out = blocks->out;
+    stream->avail_out = BLOCK;
     state = inflate(stream, Z_NO_FLUSH);
     if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR)
       return false;
-    count(found, out, sizeof out - stream->avail_out);
+    count(found, blocks->out, BLOCK - stream->avail_out);
   } while (state == Z_OK && stream->avail_out == 0);
   return stream->avail_in == 0;
 }
 
 static bool unpack_all(FILE *file, uint32_t packed, int method, struct found *found) {
-  unsigned char block[BLOCK];
   z_stream stream = {0};
+  struct blocks *blocks = malloc(sizeof *blocks);
   bool good = (method == STORED || method == DEFLATED) && inflateInit2(&stream, -MAX_WBITS) == Z_OK;
   while (good && packed > 0) {
-    const size_t size = packed < sizeof block ? packed : sizeof block;
-    good = fread(block, 1, size, file) == size;
+    const size_t size = packed < BLOCK ? packed : BLOCK;
+    good = fread(blocks->in, 1, size, file) == size;
     if (good && method == DEFLATED)
-      good = unpack(&stream, block, size, found);
+      good = unpack(&stream, blocks, size, found);
     else if (good)
-      count(found, block, size);
+      count(found, blocks->in, size);
     packed -= (uint32_t)size;
   }
   inflateEnd(&stream);
+  free(blocks);
   return good;
 }
 

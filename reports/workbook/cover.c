@@ -180,7 +180,8 @@ static void write_saving(struct book *book, const struct band *band) {
 }
 
 static void write_cheapest(struct book *book, const struct band *band) {
-  if (!book->sheets->simulation || !ranking_may_rank(book->sheets->ranking))
+  if (!book->sheets->simulation || !ranking_may_rank(book->sheets->ranking) ||
+      *simulation_few_draws(book->sheets->simulation, book->arena))
     return;
   put_formula_text(book, book->row, 0, "Probability of being cheapest (simulation current)",
                    formats_text(&book->formats, TEXT_PLAIN),

@@ -197,6 +197,8 @@ static void write_errors(struct book *book, enum outcome_kind kind) {
 static void write_percentiles(struct book *book, enum outcome_kind kind) {
   struct arena *arena = book->arena;
   for (int l = 0; l < SIMULATE_LEVELS; l++) {
+    if (!simulation_has_percentile(book->sheets->simulation, l))
+      continue;
     const double level = 100 * simulate_levels[l];
     write_figures(book, kind, arena_printf(arena, "Below this in %.0f %% of draws", level),
                   arena_printf(arena, "P%.0f", level), percentile_of, l, CELL_RESULT);
@@ -613,6 +615,9 @@ void write_simulation(struct book *book) {
              arena_printf(book->arena, "PARTIAL: %" PRIu64 " of %" PRIu64 " draws",
                           simulation->done, simulation->draws),
              TEXT_STAMP);
+  const char *few = simulation_few_draws(simulation, book->arena);
+  if (*few)
+    put_text(book, row++, 0, few, TEXT_STAMP);
   book->row = row + 1;
   write_run(book);
   write_costs(book);

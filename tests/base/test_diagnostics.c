@@ -424,6 +424,50 @@ static void a_window_never_cuts_a_character(void **state) {
   assert_true(strlen(report) < 500);
 }
 
+// Characters without a column of their own fill no terminal either.
+static void a_window_is_limited_in_bytes(void **state) {
+  struct fixture *f = *state;
+  enum { SIZE = 1000000 };
+  static const struct {
+    const char *text;
+    size_t size;
+  } characters[] = {{"\0", 1}, {"\u0301", 2}, {"\u200B", 3}};
+  for (size_t c = 0; c < sizeof characters / sizeof *characters; c++) {
+    const size_t size = characters[c].size * (SIZE / characters[c].size);
+    char *text = arena_alloc(&f->arena, size + 1);
+    for (size_t i = 0; i < size; i += characters[c].size)
+      memcpy(text + i, characters[c].text, characters[c].size);
+    const struct source source = {"a.ini", text, size};
+    for (int column = 1; column <= SIZE; column += SIZE / 2) {
+      f->diagnostics = (struct diagnostics){.arena = &f->arena};
+      diagnostics_error(&f->diagnostics, (struct place){&source, 1, column}, "no");
+      assert_true(strlen(printed(f, false)) < 2200);
+    }
+  }
+}
+
+static size_t lines_in(const char *text) {
+  size_t lines = 0;
+  for (; *text; text++)
+    lines += *text == '\n';
+  return lines;
+}
+
+// The first ones, and how many more there are, of each file.
+static void of_very_many_messages_the_first_are_shown(void **state) {
+  struct fixture *f = *state;
+  const struct place one = place_in(f, "x", 1, 1), other = place_in(f, "y", 1, 1);
+  for (int i = 0; i < 20000; i++)
+    diagnostics_error(&f->diagnostics, one, "no");
+  for (int i = 0; i < 51; i++)
+    diagnostics_warning(&f->diagnostics, other, "doubt %d", i);
+  diagnostics_error(&f->diagnostics, other, "last");
+  const char *report = printed(f, false);
+  assert_int_equal(lines_in(report), 3 * (50 + 50 + 1) + 2);
+  assert_non_null(strstr(report, "error: last\n"));
+  assert_non_null(strstr(report, "\na.ini: and 19950 more errors\na.ini: and 1 more warning\n"));
+}
+
 static void the_nearest_name_is_found(void **state) {
   (void)state;
   static const char *const names[] = {
@@ -497,6 +541,8 @@ int main(void) {
       TEST(escape_sequences_in_messages_and_names_are_not_sent),
       TEST(of_a_long_line_a_window_is_shown),
       TEST(a_window_never_cuts_a_character),
+      TEST(a_window_is_limited_in_bytes),
+      TEST(of_very_many_messages_the_first_are_shown),
       TEST(the_nearest_name_is_found),
       TEST(of_names_equally_near_the_first_is_taken),
       TEST(overlong_names_have_no_nearest),

@@ -107,6 +107,7 @@ def test_interrupt(directory):
     expect_exit(second, BAD_INPUT, 'another run', str(process.pid))
     expect(process.returncode == -signal.SIGINT, f'ended with {process.returncode}: {errors}')
     expect('stopped; the finished results are in' in errors and 'token/s' in output, errors)
+    expect('stopping after the present step' in errors, errors)
     record = load(record_in(directory))
     expect(record['digest'] == digest_of(record), 'digest after Ctrl-C')
     expect(1 <= len(record['results']) <= 2, 'results after Ctrl-C')

@@ -282,6 +282,24 @@ def test_interrupt_keeps_what_is_finished():
         expect('stopped; the finished loads are in' in stderr, stderr)
 
 
+def test_interrupt_while_the_server_is_silent():
+    """Not even the first question is answered: the signal ends the wait, and is no error."""
+    with socket.create_server(('127.0.0.1', 0)) as silent, tempfile.TemporaryDirectory() as folder:
+        url = f'http://127.0.0.1:{silent.getsockname()[1]}'
+        process = subprocess.Popen([PROBE, 'serving', url, *map(str, QUICK), '-o', folder], cwd=ROOT,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        silent.settimeout(30)
+        connection, _ = silent.accept()
+        with connection:
+            sent = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            _, stderr = process.communicate(timeout=60)
+            took_s = time.monotonic() - sent
+    expect(process.returncode == -signal.SIGTERM and 'error' not in stderr, stderr)
+    expect('stopping after the present step' in stderr and 'no load was finished' in stderr, stderr)
+    expect(took_s < 8, f'{took_s:.1f} s')
+
+
 def test_server_that_dies():
     with engine() as url, tempfile.TemporaryDirectory() as folder:
         command = (f'{url}/{SCRIPT},die_after=40', *QUICK, '--concurrency', '1,4', '-o', folder)
@@ -343,6 +361,8 @@ def test_what_is_no_server():
         expect_exit(serving(f'https://{address}', *QUICK), BAD_INPUT, 'TLS')
     with answering(b'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello') as address:
         expect_exit(serving(f'http://{address}', *QUICK), BAD_INPUT, 'lists no models')
+    with answering(b'HTTP/1.1 200 OK\r\n\r\n' + b'{' * (65 << 20)) as address:
+        expect_exit(serving(f'http://{address}', *QUICK), BAD_INPUT, 'the answer is larger than 64 MiB')
     for url in ('file:///etc/passwd', 'http://user:secret@localhost', 'http://localhost?key=secret', 'no url'):
         done = serving(url, *QUICK)
         expect_exit(done, BAD_INPUT, "not the URL of a server")

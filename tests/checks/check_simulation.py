@@ -24,6 +24,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / 'workbook'))
 import xlsx  # noqa: E402
+import zipfile
 from support import program  # noqa: E402
 from support.program import Count, DONE, PERTOKEN, ROOT, expect  # noqa: E402
 
@@ -443,8 +444,29 @@ def check_wrong(folder):
     check('merge of nothing', run('merge', broken.with_name('missing.json')).returncode in (2, 3))
 
 
+def check_handful(folder):
+    """A handful of draws has a warning, and neither decimals in a share nor percentiles beyond its draws."""
+    for draws, words, levels in ((1, '1 draw is too few', []), (3, '3 draws are too few', ['P50']),
+                                 (7, '7 draws are too few', ['P25', 'P50', 'P75']),
+                                 (100, None, ['P5', 'P10', 'P25', 'P50', 'P75', 'P90', 'P95'])):
+        result = simulated(EXAMPLE, '--draws', draws)
+        check(f'percentiles of {draws}', list(outcome(result, 'cost', 'h200').get('percentiles', {})) == levels, result)
+        warnings = ' '.join(result.get('warnings', []))
+        check(f'the warning of {draws}', words in warnings if words else 'too few' not in warnings, warnings)
+        decimals = re.search(r'[.]\d+ %', result['answer'])
+        check(f'the share of {draws}', not words or not decimals, result['answer'])
+    text = run('simulate', EXAMPLE, '-q', '--draws', 1).stdout
+    check('1 draw', ', 1 draw (' in text and 'below in' not in text and 'P99.9' not in text, text)
+    workbook = pathlib.Path(folder) / 'few.xlsx'
+    done = run('report', EXAMPLE, '--draws', 3, '-o', workbook)
+    check('the warning of report', '3 draws are too few for percentiles or a share' in done.stderr, done.stderr)
+    texts = zipfile.ZipFile(workbook).read('xl/sharedStrings.xml').decode()
+    check('the workbook says so', 'over the ranges: 3 draws are too few' in texts and 'below in 5 %' not in texts, texts)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
+        check_handful(folder)
         check_numbers(folder)
         check_measured(folder)
         check_documented()

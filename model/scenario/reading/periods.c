@@ -5,8 +5,10 @@
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/day.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
@@ -30,6 +32,7 @@ static const char *period_text(const struct scenario *scenario, struct arena *ar
 // ---- a ramp
 
 enum { RAMP, ELAPSED, SERVED, PERIOD, CAPACITY, DEMANDED, READ };
+enum { SHORT_HORIZON_MONTHS = 3 };
 
 // The mean share of the capacity that there is between two times.
 static double ramped(double ramp, double from, double to) {
@@ -103,8 +106,8 @@ static void warn_of_life(struct scenario *scenario, struct option *option, struc
   const double horizon = option_amount(scenario, option, "horizon");
   if (option_is_owned(option) && life > 0 && fabs(life - counted) > ROUNDING * life &&
       counted < horizon * (1 - ROUNDING))
-    texts_add(&option->warnings, arena, "life counts as %g yr%s", counted / year_h(),
-              scenario->period_h == year_h() ? ": [scenario] period = 1 month shows it" : "");
+    texts_add(&option->warnings, arena, "life counts as %g yr%s", counted / HOURS_PER_YEAR,
+              scenario->period_h == HOURS_PER_YEAR ? ": [scenario] period = 1 month shows it" : "");
 }
 
 // ---- the user's own items
@@ -182,7 +185,29 @@ static void warn_of_items(struct scenario *scenario, struct arena *arena) {
   }
 }
 
+// Most of a purchase is then residual value, or a unit is wrong. A rent may be of a day.
+static void warn_of_short_horizon(struct scenario *scenario, struct arena *arena) {
+  const int horizon = model_find(scenario->model, "horizon");
+  const int price = model_find(scenario->model, "list_price");
+  const double least = HOURS_PER_YEAR * SHORT_HORIZON_MONTHS / 12;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const double hours = option_value(scenario, option, horizon, 0);
+    if (option->rented || price < 0 || !option_has(option, price) || hours >= least)
+      continue;
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, horizon);
+    texts_add(&scenario->warnings, arena,
+              "the horizon, %s, is below %d months, short for a purchase: check its unit",
+              figure->text
+                  ? figure->text
+                  : quantity_text(hours, &scenario->model->declarations[horizon].unit, arena),
+              SHORT_HORIZON_MONTHS);
+    return;
+  }
+}
+
 void periods_warn(struct scenario *scenario, struct arena *arena) {
+  warn_of_short_horizon(scenario, arena);
   warn_of_ramp(scenario, arena);
   for (size_t o = 0; o < scenario->option_count; o++)
     warn_of_life(scenario, &scenario->options[o], arena);

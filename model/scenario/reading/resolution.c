@@ -538,6 +538,40 @@ static const struct evaluation *evaluated_alike(const struct scenario *scenario,
   return NULL;
 }
 
+// How many decades a typed input is from 1 in its own unit: 0 for none, and for a 0.
+static double decades_of(const struct scenario *scenario, const struct figure *figure, int d) {
+  const double value = figure->value / unit_factor(&scenario->model->declarations[d].unit);
+  return figure->origin < ORIGIN_COMMON || value == 0 ? 0 : fabs(log10(fabs(value)));
+}
+
+// An item without a value names formulas; the input that is to blame is, as a rule, the one whose
+// size is the most unusual.
+static void name_most_extreme(const struct scenario *scenario, const struct option *option,
+                              size_t which, const bool *sources, struct diagnostics *diagnostics) {
+  int most = -1;
+  double decades = 0;
+  for (int d = 0; d < scenario->model->count; d++) {
+    if (!sources[d] || option->graph->state[d] != GRAPH_INPUT)
+      continue;
+    const double of = decades_of(scenario, option_figure(scenario, option, which, d), d);
+    if (of <= decades)
+      continue;
+    most = d;
+    decades = of;
+  }
+  if (most < 0)
+    return;
+  const struct figure *figure = option_figure(scenario, option, which, most);
+  diagnostics_error(diagnostics, figure->place,
+                    "of the inputs of option '%s', '%s' is the most extreme, %s: check its value "
+                    "and its unit",
+                    option->id, scenario->model->declarations[most].name,
+                    figure->text
+                        ? figure->text
+                        : quantity_text(figure->value, &scenario->model->declarations[most].unit,
+                                        diagnostics->arena));
+}
+
 static void evaluate_option(const struct scenario *scenario, struct option *option,
                             struct arena *arena, struct diagnostics *diagnostics) {
   const struct evaluation *like = evaluated_alike(scenario, option);
@@ -548,11 +582,14 @@ static void evaluate_option(const struct scenario *scenario, struct option *opti
     for (size_t c = 0; c < scenario->case_count && option->graph->state[d] == GRAPH_INPUT; c++)
       evaluation_at(option->evaluation, d, 0)[c] = option_figure(scenario, option, c, d)->value;
   evaluate(option->evaluation);
+  bool *sources = arena_array(arena, (size_t)scenario->model->count, sizeof *sources);
   for (size_t c = 0; c < scenario->case_count; c++) {
     const char *what = arena_printf(arena, c ? "option '%s' in case '%s'" : "option '%s'",
                                     option->id, scenario->cases[c]);
-    if (evaluation_check(option->evaluation, c, what, diagnostics))
+    if (evaluation_check(option->evaluation, c, what, sources, diagnostics)) {
+      name_most_extreme(scenario, option, c, sources, diagnostics);
       return;
+    }
   }
   plausibility_refuse(scenario, option, arena, diagnostics);
   utilization_refuse(scenario, option, arena, diagnostics);

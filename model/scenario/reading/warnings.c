@@ -43,7 +43,8 @@ static void warn(const struct subject *subject, const char *format, ...)
 static void warn(const struct subject *subject, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  warn(subject, "%s", arena_vprintf(subject->arena, format, arguments));
+  texts_add(&subject->option->warnings, subject->arena, "%s",
+            arena_vprintf(subject->arena, format, arguments));
   va_end(arguments);
 }
 
@@ -183,9 +184,8 @@ static void warn_of_units(const struct subject *subject) {
     const double count = count_in(subject, t), whole = ceil(count / unit) * unit;
     if (whole == count)
       continue;
-    warn(subject,
-         "the costs are of %g accelerators%s, which are sold in units of %g: %g must be bought",
-         count, in_year(subject, t), unit, whole);
+    warn(subject, "the costs are of %g accelerator%s%s, sold in units of %g: %g must be bought",
+         count, count == 1 ? "" : "s", in_year(subject, t), unit, whole);
     return;
   }
 }
@@ -403,8 +403,14 @@ static void warn_of_offer(const struct subject *subject) {
     warn(subject, "not taken from the offer %s: %s", name, typed);
   warn_of_remedy(subject, offer);
   if (count != offer->accelerators)
+<<<<<<< HEAD
     warn(subject, "the offer %s covers %d accelerators; this option has %g at its prices", name,
          offer->accelerators, count);
+=======
+    texts_add(&option->warnings, subject->arena,
+              "the offer %s covers %s; this option has %g at its prices", name,
+              text_counted((size_t)offer->accelerators, "accelerator", subject->arena), count);
+>>>>>>> robust-1
 }
 
 // The probe reads its prompts in full, without cache hits.

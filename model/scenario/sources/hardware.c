@@ -23,6 +23,7 @@
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -326,7 +327,11 @@ static int take_price(struct resolving *resolving, const struct ini_key *key, in
   const char *accelerator = resolving->option->accelerator;
   const struct table *table = catalog_table(scenario->catalog, CATALOG_PRICES);
   const long row = table ? catalog_find(table, key->value) : -1;
-  if (table && row < 0)
+  if (table && row < 0 && isdigit((unsigned char)key->value[0]))
+    diagnostics_error(resolving->diagnostics, key->value_place,
+                      "'price' names a row of the catalogue; an amount is 'list_price = %s'",
+                      key->value);
+  else if (table && row < 0)
     diagnostics_error(resolving->diagnostics, key->value_place,
                       "unknown price '%s'; see 'pertoken catalog prices'", key->value);
   if (row < 0)

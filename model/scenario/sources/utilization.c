@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
@@ -65,10 +66,10 @@ static const char *production_words(const struct production *production, struct 
                          ? ""
                          : arena_printf(arena, ", %.3g times that rate in the busiest hour",
                                         production->peak_over_mean);
-  return arena_printf(arena, "%s counters: %.6g token/s over %.3g days on %d accelerators%s%s",
-                      production->engine, production->output_tokens_per_s,
-                      production->covered_s / PRODUCTION_DAY_S, production->accelerators, peak,
-                      hits);
+  return arena_printf(
+      arena, "%s counters: %.6g token/s over %.3g days on %s%s%s", production->engine,
+      production->output_tokens_per_s, production->covered_s / PRODUCTION_DAY_S,
+      text_counted((size_t)production->accelerators, "accelerator", arena), peak, hits);
 }
 
 // With a day's profile, utilization is that of the peak hour.

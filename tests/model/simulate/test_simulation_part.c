@@ -124,6 +124,59 @@ static void test_merge_refused(void **state) {
   scenario_fixture_end(&fixture);
 }
 
+// A file with the first `from` of a text replaced.
+static const char *changed_part(struct scenario_fixture *fixture, const char *good,
+                                const char *from, const char *to) {
+  const char *at = strstr(good, from), *path = scenario_fixture_path(fixture, "part.json");
+  if (!at)
+    fail_msg("no %s in the part", from);
+  FILE *file = fopen(path, "w");
+  fprintf(file, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from));
+  fclose(file);
+  return path;
+}
+
+// Whatever two parts of one run have in common is compared, and what differs is named.
+static void test_other_frame(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  scenario_fixture_open(&fixture, "examples/uncertainty.ini");
+  struct arena *arena = &fixture.fixture.arena;
+  struct diagnostics *diagnostics = &fixture.fixture.diagnostics;
+  struct simulate_request request = {.scenario = fixture.scenario, .draws = 600, .seed = 23};
+  struct simulation_part *first = shard_of(&fixture, request, 0, 2);
+  const char *good = part_text(shard_of(&fixture, request, 1, 2), arena);
+  static const struct {
+    const char *from, *to, *name;
+  } cases[] = {
+      {"\"unit\":\"", "\"unit\":\"k", "'unit'"},
+      {"\"unit_factor\":", "\"unit_factor\":2", "'unit_factor'"},
+      {"\"digest\":\"", "\"digest\":\"0", "'digest'"},
+      {"\"stamp\":\"", "\"stamp\":\"x", "'stamp'"},
+      {"\"asked\":\"", "\"asked\":\"not ", "'asked'"},
+      {"\"currency\":\"", "\"currency\":\"X", "'currency'"},
+      {"\"options\":[\"", "\"options\":[\"x", "'options'"},
+      {"\"labels\":[\"", "\"labels\":[\"x", "'labels'"},
+      {"\"groups\":[\"", "\"groups\":[\"x", "'groups'"},
+      {"\"notes\":[", "\"notes\":[\"x\"", "'notes'"},
+      {"\"compared\":[true", "\"compared\":[false", "'compared'"},
+      {"\"baseline\":0", "\"baseline\":1", "'baseline'"},
+      {"\"damages_draws\":", "\"damages_draws\":1", "'damages_draws'"},
+      {"\"damages\":[[null", "\"damages\":[[0.5", "'damages'"},
+      {"\"rank_shares\":[", "\"rank_shares\":[1", "'rank_shares'"},
+      {"\"half_width\":", "\"half_width\":1", "'atoms'"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const char *path = changed_part(&fixture, good, cases[i].from, cases[i].to);
+    struct simulation_part *other = simulation_part_read(path, arena, diagnostics);
+    expect_error(&fixture.fixture, cases[i].to, "");
+    assert_int_equal(simulation_merge(first, other, diagnostics), -1);
+    expect_error(&fixture.fixture, cases[i].to, cases[i].name);
+    diagnostics->count = diagnostics->errors = 0;
+  }
+  scenario_fixture_end(&fixture);
+}
+
 static void test_bad_parts(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -132,7 +185,7 @@ static void test_bad_parts(void **state) {
   struct simulate_request request = {
       .scenario = fixture.scenario, .draws = 300, .seed = 22, .shards = 2};
   struct simulation_part *part = simulate(&request, arena, &fixture.fixture.diagnostics);
-  const char *good = part_text(part, arena), *path = scenario_fixture_path(&fixture, "part.json");
+  const char *good = part_text(part, arena);
   static const struct {
     const char *from, *to, *error;
   } cases[] = {
@@ -154,14 +207,28 @@ static void test_bad_parts(void **state) {
       {"\"ranked\":[256,", "\"ranked\":[257,", "'cheapest' is missing or wrong"},
       {"\"cheapest\":[", "\"cheapest\":[1,", "'cheapest' is missing or wrong"},
       {"\"shards\":[0]", "\"shards\":[2]", "'shards' is missing or wrong"},
+      // What is no number, where one is needed.
+      {"\"shards\":[0]", "\"shards\":[\"0\"]", "'shards' is missing or wrong"},
+      {"\"unit_factor\":", "\"unit_factor\":null,\"\":", "'unit_factor' is missing or wrong"},
+      {"\"unit_factor\":", "\"unit_factor\":-", "'unit_factor' is missing or wrong"},
+      {"\"method\":\"sobol", "\"method\":\"soboll", "'method' is missing or wrong"},
+      {"\"compared\":[true", "\"compared\":[1", "'compared' is missing or wrong"},
+      {"\"damages\":[[null", "\"damages\":[[\"1\"", "'damages' is missing or wrong"},
+      {"\"centre\":", "\"centre\":null,\"\":", "'centre' is missing or wrong"},
+      {"\"half_width\":", "\"half_width\":0,\"\":", "'half_width' is missing or wrong"},
+      {"\"lowest\":", "\"lowest\":\"\",\"\":", "'lowest' is missing or wrong"},
+      {"\"lowest\":", "\"lowest\":1e99,\"\":", "'highest' is missing or wrong"},
+      {"\"highest\":", "\"highest\":null,\"\":", "'highest' is missing or wrong"},
+      {"\"replicate_done\":[", "\"replicate_done\":[\"1\"],\"\":[", "'replicate_done' is"},
+      {"\"replicate_sums\":[[", "\"replicate_sums\":[[0,\"x\",", "'replicate_sums' is"},
+      {"\"squares\":[", "\"squares\":[0,0.5,", "'squares' is missing or wrong"},
+      {"\"squares\":[", "\"squares\":[0,4294967297,", "'squares' is missing or wrong"},
+      {"\"rank_shares\":[", "\"rank_shares\":[\"x\"],\"\":[", "'rank_shares' is missing or wrong"},
+      {"\"unsaved\":[0", "\"unsaved\":[-1", "'unsaved' is missing or wrong"},
+      {"\"counts\":[", "\"counts\":[0,\"1\",", "'counts' is missing or wrong"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const char *at = strstr(good, cases[i].from);
-    if (!at)
-      fail_msg("no %s in the part", cases[i].from);
-    FILE *file = fopen(path, "w");
-    fprintf(file, "%.*s%s%s", (int)(at - good), good, cases[i].to, at + strlen(cases[i].from));
-    fclose(file);
+    const char *path = changed_part(&fixture, good, cases[i].from, cases[i].to);
     assert_null(simulation_part_read(path, arena, &fixture.fixture.diagnostics));
     expect_error(&fixture.fixture, cases[i].to, cases[i].error);
     fixture.fixture.diagnostics.count = fixture.fixture.diagnostics.errors = 0;
@@ -173,6 +240,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_same_however_shared_out),
       cmocka_unit_test(test_merge_refused),
+      cmocka_unit_test(test_other_frame),
       cmocka_unit_test(test_bad_parts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
