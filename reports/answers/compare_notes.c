@@ -213,9 +213,9 @@ static void add_warnings(const struct notes *notes) {
   struct texts *warnings = arena_array(notes->arena, scenario->option_count, sizeof *warnings);
   for (size_t o = 0; o < scenario->option_count; o++)
     warnings[o] = scenario->options[o].warnings;
+  add_shared(notes, "Warning: ", warnings, true);
   for (size_t i = 0; i < scenario->warnings.count; i++)
     answer_note(notes->answer, "Warning: ", "%s", scenario->warnings.list[i]);
-  add_shared(notes, "Warning: ", warnings, true);
   for (size_t i = before; i < notes->answer->note_count; i++)
     notes->answer->notes[i].faces = FACE_TERMINAL;
 }
