@@ -340,8 +340,9 @@ const struct plan_chance *plan_chance(const struct plan_chance_request *request,
                             .arena = arena,
                             .diagnostics = diagnostics,
                             .end_s = clock_now(&machine_clock) + request->terms->time_s};
-  *chance =
-      (struct plan_chance){.asked = (size_t)request->terms->draws, .first = first_order(request)};
+  *chance = (struct plan_chance){.asked = (size_t)request->terms->draws,
+                                 .seed = (uint64_t)request->terms->seed,
+                                 .first = first_order(request)};
   if (chance->first == request->problem->periods)
     return NULL;
   start_beliefs(&chances);

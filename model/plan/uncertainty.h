@@ -27,6 +27,7 @@
 #include "model/questions/route_pairs.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define PLAN_SURE 0.9
 
@@ -39,8 +40,9 @@ enum { PLAN_BEST, PLAN_FIRST_ORDER, PLAN_WHOLE_PLAN, PLAN_DRAWN };
 
 struct plan_chance {
   size_t asked, draws; // draws requested, and solved in time
-  size_t unserved;     // of those, the draws in which nothing serves everything
-  int first;           // the period of the first order
+  uint64_t seed;
+  size_t unserved; // of those, the draws in which nothing serves everything
+  int first;       // the period of the first order
   struct plan_spread best, first_order, whole_plan;
   struct plan_spread regret, excess; // of the first order, and of the whole plan
   double rounding;    // USD: first order's extra cost of whole lots over fractions, if all is known

@@ -211,16 +211,16 @@ static bool is_api(const struct option *option) {
   return option->provider != NULL;
 }
 
-// "WHAT: a, b. " for the options that it holds for, or "".
-static const char *stamp_of(const struct scenario *scenario, const char *what,
-                            bool (*holds)(const struct option *), struct arena *arena) {
+// Adds "WHAT: a, b." for the options that it holds for, if any.
+static void add_stamp(struct texts *stamps, const struct scenario *scenario, const char *what,
+                      bool (*holds)(const struct option *), struct arena *arena) {
   struct texts labels = {0};
   for (size_t o = 0; o < scenario->option_count; o++)
     if (holds(&scenario->options[o]))
       texts_add(&labels, arena, "%s", scenario->options[o].label);
-  return labels.count ? arena_printf(arena, "%s: %s. ", what,
-                                     texts_joined_by(&labels, options_between(scenario), arena))
-                      : "";
+  if (labels.count)
+    texts_add(stamps, arena, "%s: %s.", what,
+              texts_joined_by(&labels, options_between(scenario), arena));
 }
 
 // "MIXED: a and b differ in ... in case c": unlike in other cases alone.
@@ -244,12 +244,14 @@ static const char *mixed_in_cases(const struct scenario *scenario, struct arena 
 
 static const char *stamp_with(const struct scenario *scenario, const char *mixed,
                               struct arena *arena) {
-  const char *text = arena_printf(
-      arena, "%s%s%s",
-      stamp_of(scenario, "Upper bound, decode only (prefill time ignored)", is_upper_bound, arena),
-      stamp_of(scenario, "Serving estimate (prefill plus decoding)", is_estimate, arena),
-      stamp_of(scenario, "Provider's precision (unknown, not compared)", is_api, arena));
-  return *mixed ? arena_printf(arena, "MIXED: %s. %s", mixed, text) : text;
+  struct texts stamps = {0};
+  if (*mixed)
+    texts_add(&stamps, arena, "MIXED: %s.", mixed);
+  add_stamp(&stamps, scenario, "Upper bound, decode only (prefill time ignored)", is_upper_bound,
+            arena);
+  add_stamp(&stamps, scenario, "Serving estimate (prefill plus decoding)", is_estimate, arena);
+  add_stamp(&stamps, scenario, "Provider's precision (unknown, not compared)", is_api, arena);
+  return texts_joined_by(&stamps, " ", arena);
 }
 
 const char *scenario_stamp(const struct scenario *scenario, struct arena *arena) {
@@ -261,6 +263,18 @@ const char *scenario_lasting_stamp(const struct scenario *scenario, struct arena
   const char *there = mixed_in_cases(scenario, arena);
   const char *joint = *here && *there ? "; " : "";
   return stamp_with(scenario, arena_printf(arena, "%s%s%s", here, joint, there), arena);
+}
+
+struct texts scenario_all_warnings(const struct scenario *scenario, struct arena *arena) {
+  struct texts all = {0};
+  for (size_t i = 0; i < scenario->warnings.count; i++)
+    texts_add(&all, arena, "%s", scenario->warnings.list[i]);
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    for (size_t i = 0; i < option->warnings.count; i++)
+      texts_add(&all, arena, "%s: %s", option->label, option->warnings.list[i]);
+  }
+  return all;
 }
 
 // A case may state another one.

@@ -135,6 +135,9 @@ const char *scenario_stamp(const struct scenario *scenario, struct arena *arena)
 // The same for a face in which another case can be selected: what is unlike in any of them.
 const char *scenario_lasting_stamp(const struct scenario *scenario, struct arena *arena);
 
+// The warnings of the scenario as a whole, then those of each option after its label.
+struct texts scenario_all_warnings(const struct scenario *scenario, struct arena *arena);
+
 // Of an input in a case; figure_none if the model lacks it, -1.
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration);

@@ -373,9 +373,11 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
   *result = (struct simulation){
       .item = frame->item,
       .unit = frame->unit,
+      .title = frame->title,
       .digest = frame->digest,
       .case_name = frame->case_name,
       .stamp = frame->stamp,
+      .warnings = frame->warnings,
       .draws = frame->draws,
       .done = done,
       .seed = frame->seed,

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/texts.h"
 #include "model/chance/draw.h"
 #include "model/chance/exact_sum.h"
 #include "model/chance/quantile_sketch.h"
@@ -27,7 +28,7 @@ enum {
 
 // What all parts of a run have in common.
 struct simulation_frame {
-  const char *item, *unit, *digest, *case_name, *stamp;
+  const char *title, *item, *unit, *digest, *case_name, *stamp;
   const char *asked;  // of an option for it to be ranked: ranking.h
   double unit_factor; // base units per `unit`
   uint64_t draws, seed;
@@ -35,6 +36,7 @@ struct simulation_frame {
   unsigned shards, replicates;
   size_t option_count, baseline, outcome_count, group_count;
   const char *const *options, *const *labels, *const *groups, *const *notes;
+  struct texts warnings;         // of the scenario and its options
   const char *const *not_ranked; // [option_count] why it is not ranked in any draw; "" if it can be
   const bool *compared;          // [option_count] its saving may be shown
   size_t note_count;

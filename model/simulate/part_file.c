@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SCHEMA = 6, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
+enum { SCHEMA = 7, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
 
 static json_t *names_json(const char *const *names, size_t count) {
   json_t *list = json_array();
@@ -124,29 +124,30 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
       json_array_append_new(shards, json_integer(s));
   for (size_t o = 0; o < frame->outcome_count; o++)
     json_array_append_new(outcomes, outcome_json(part, o));
-  json_t *object =
-      json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, s:b, "
-                "s:I, s:o, s:o, "
-                "s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:s, s:I, s:o, s:o}",
-                "schema", SCHEMA, "item", frame->item, "unit", frame->unit, "digest", frame->digest,
-                "case", frame->case_name, "stamp", frame->stamp, "asked", frame->asked,
-                "unit_factor", frame->unit_factor, "draws", (json_int_t)frame->draws, "method",
-                frame->method == DRAW_SOBOL ? "sobol" : "random", "by_ranks", frame->by_ranks,
-                "seed", (json_int_t)frame->seed, "shard_count", (int)frame->shards, "replicates",
-                (int)frame->replicates, "influence_draws", (json_int_t)frame->influence_draws,
-                "stopped", part->stopped, "baseline", (json_int_t)frame->baseline, "options",
-                names_json(frame->options, frame->option_count), "labels",
-                names_json(frame->labels, frame->option_count), "groups",
-                names_json(frame->groups, frame->group_count), "notes",
-                names_json(frame->notes, frame->note_count), "not_ranked",
-                names_json(frame->not_ranked, frame->option_count), "compared",
-                flags_json(frame->compared, frame->option_count), "shards", shards, "decided",
-                (json_int_t)part->verdicts.decided, "ranked",
-                counts_json(part->verdicts.ranked, frame->option_count), "cheapest",
-                counts_json(part->verdicts.cheapest, frame->option_count), "unsaved",
-                counts_json(part->verdicts.unsaved, frame->option_count), "currency",
-                frame->currency, "damages_draws", (json_int_t)frame->damages_draws, "damages",
-                damages_json(frame), "outcomes", outcomes);
+  json_t *object = json_pack(
+      "{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, "
+      "s:b, s:I, s:o, s:o, s:o, "
+      "s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:s, s:I, s:o, s:o}",
+      "schema", SCHEMA, "title", frame->title, "item", frame->item, "unit", frame->unit, "digest",
+      frame->digest, "case", frame->case_name, "stamp", frame->stamp, "asked", frame->asked,
+      "unit_factor", frame->unit_factor, "draws", (json_int_t)frame->draws, "method",
+      frame->method == DRAW_SOBOL ? "sobol" : "random", "by_ranks", frame->by_ranks, "seed",
+      (json_int_t)frame->seed, "shard_count", (int)frame->shards, "replicates",
+      (int)frame->replicates, "influence_draws", (json_int_t)frame->influence_draws, "stopped",
+      part->stopped, "baseline", (json_int_t)frame->baseline, "options",
+      names_json(frame->options, frame->option_count), "labels",
+      names_json(frame->labels, frame->option_count), "groups",
+      names_json(frame->groups, frame->group_count), "notes",
+      names_json(frame->notes, frame->note_count), "warnings",
+      names_json(frame->warnings.list, frame->warnings.count), "not_ranked",
+      names_json(frame->not_ranked, frame->option_count), "compared",
+      flags_json(frame->compared, frame->option_count), "shards", shards, "decided",
+      (json_int_t)part->verdicts.decided, "ranked",
+      counts_json(part->verdicts.ranked, frame->option_count), "cheapest",
+      counts_json(part->verdicts.cheapest, frame->option_count), "unsaved",
+      counts_json(part->verdicts.unsaved, frame->option_count), "currency", frame->currency,
+      "damages_draws", (json_int_t)frame->damages_draws, "damages", damages_json(frame), "outcomes",
+      outcomes);
   int bad = !object || json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17)) ||
             fputc('\n', out) == EOF;
   json_decref(object);
@@ -399,6 +400,7 @@ static void read_frame(struct part_reader *reader, const json_t *object,
                        struct simulation_frame *frame) {
   const char *method = read_text(reader, object, "method");
   *frame = (struct simulation_frame){
+      .title = read_text(reader, object, "title"),
       .item = read_text(reader, object, "item"),
       .unit = read_text(reader, object, "unit"),
       .digest = read_text(reader, object, "digest"),
@@ -420,6 +422,8 @@ static void read_frame(struct part_reader *reader, const json_t *object,
   frame->options = read_names(reader, object, "options", &frame->option_count);
   frame->groups = read_names(reader, object, "groups", &frame->group_count);
   frame->notes = read_names(reader, object, "notes", &frame->note_count);
+  frame->warnings.list =
+      (const char **)read_names(reader, object, "warnings", &frame->warnings.count);
   size_t reasons, labels;
   frame->labels = read_names(reader, object, "labels", &labels);
   frame->not_ranked = read_names(reader, object, "not_ranked", &reasons);

@@ -75,9 +75,11 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
   }
   *result = (struct simulation){.item = cost->name,
                                 .unit = cost->unit.text,
+                                .title = scenario->title,
                                 .digest = scenario->digest,
                                 .case_name = scenario->cases[scenario->selected],
                                 .stamp = scenario_stamp(scenario, arena),
+                                .warnings = scenario_all_warnings(scenario, arena),
                                 .option_count = count,
                                 .baseline = scenario->baseline,
                                 .options = options,

@@ -4,6 +4,7 @@
 #define PERTOKEN_MODEL_SIMULATE_SIMULATION_H
 
 #include "base/arena.h"
+#include "base/texts.h"
 #include "model/chance/draw.h"
 #include "model/scenario/scenario.h"
 
@@ -45,9 +46,10 @@ struct delay_damages {
 };
 
 struct simulation {
-  const char *item, *unit, *digest, *case_name;
-  const char *stamp;          // of the scenario
-  uint64_t draws, done, seed; // requested, and made
+  const char *item, *unit;
+  const char *title, *digest, *case_name, *stamp; // of the scenario
+  struct texts warnings;                          // of the scenario and its options
+  uint64_t draws, done, seed;                     // requested, and made
   enum draw_method method;
   bool partial; // stopped early, or shards are missing
   size_t option_count, baseline;

@@ -11,6 +11,7 @@
 #include "probe/options/options.h"
 #include "probe/sessions/print.h"
 
+#include <csv.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -235,9 +236,62 @@ static json_t *list_exchange(const struct listing_request *request, FILE *table,
                    exchange.why);
 }
 
+static void print_value(const json_t *value, FILE *out) {
+  if (json_is_string(value))
+    csv_fwrite(out, json_string_value(value), json_string_length(value));
+  else if (!json_is_null(value))
+    json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+}
+
+// A line for each value of an object, and of the objects in it.
+static void print_values(const char *kind, const char *name, const char *before, json_t *object,
+                         FILE *out, struct arena *arena) {
+  const char *key;
+  json_t *value;
+  json_object_foreach(object, key, value) {
+    if (json_is_object(value)) {
+      print_values(kind, name, arena_printf(arena, "%s%s.", before, key), value, out, arena);
+      continue;
+    }
+    const char *const texts[] = {kind, name, arena_printf(arena, "%s%s", before, key)};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+      csv_fwrite(out, texts[i], strlen(texts[i]));
+      putc(',', out);
+    }
+    print_value(value, out);
+    putc('\n', out);
+  }
+}
+
+// "cpu:0", a backend, a meter, or a number of bytes.
+static const char *name_of(const json_t *object, struct arena *arena) {
+  const char *backend = json_string_value(json_object_get(object, "backend"));
+  const char *name = json_string_value(json_object_get(object, "name"));
+  if (backend)
+    return arena_printf(arena, "%s:%" JSON_INTEGER_FORMAT, backend,
+                        json_integer_value(json_object_get(object, "index")));
+  return name ? name
+              : arena_printf(arena, "%" JSON_INTEGER_FORMAT " bytes",
+                             json_integer_value(json_object_get(object, "bytes")));
+}
+
+static void print_csv(const json_t *all, FILE *out, struct arena *arena) {
+  static const char *const kinds[] = {"device", "absent", "meter", "all_reduce"};
+  const json_t *const lists[] = {json_object_get(all, "devices"), json_object_get(all, "absent"),
+                                 json_object_get(all, "meters"),
+                                 json_object_get(json_object_get(all, "all_reduce"), "sizes")};
+  fputs("\"kind\",\"name\",\"item\",\"value\"\n", out);
+  for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
+    for (size_t i = 0; i < json_array_size(lists[k]); i++) {
+      json_t *object = json_array_get(lists[k], i);
+      print_values(kinds[k], name_of(object, arena), "", object, out, arena);
+    }
+}
+
 int listing_print(const struct listing_request *request, FILE *out, struct arena *arena,
                   struct diagnostics *diagnostics) {
-  const struct lists lists = {request->json ? NULL : out, json_array(), json_array()};
+  const bool is_table = !request->json && !request->csv;
+  const struct lists lists = {is_table ? out : NULL, json_array(), json_array()};
   const int result = list_devices(request, &lists, arena, diagnostics);
   json_t *exchange = result ? NULL : list_exchange(request, lists.table, arena);
   json_t *meters = try_meters(request, lists.table, arena);
@@ -249,6 +303,8 @@ int listing_print(const struct listing_request *request, FILE *out, struct arena
     json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     putc('\n', out);
   }
+  if (request->csv && !result)
+    print_csv(all, out, arena);
   json_decref(all);
   return result;
 }
@@ -262,6 +318,7 @@ int probe_list(struct invocation *invocation, int argc, char **argv) {
       .meters = &machine_meters,
       .calibrate = options.calibrate,
       .json = options.json,
+      .csv = options.csv,
   };
   struct device *devices;
   invocation->quiet = options.quiet;

@@ -16,10 +16,10 @@ struct listing_request {
   const struct device *devices; // [device_count], only these; NULL: all devices of all backends
   size_t device_count;
   const struct meter_roots *meters;
-  bool calibrate, json;
+  bool calibrate, json, csv;
 };
 
-// Prints a table or JSON. With `calibrate`, for several devices also how long an all-reduce among
+// Prints a table, JSON, or CSV of kind,name,item,value with a line for each value of the JSON. With `calibrate`, for several devices also how long an all-reduce among
 // them takes (exchange.h). Returns 0, or -1 if a device fails.
 int listing_print(const struct listing_request *request, FILE *out, struct arena *arena,
                   struct diagnostics *diagnostics);

@@ -202,7 +202,7 @@ static const struct option_row known_options[] = {
      COMMAND_RUN, FLAG(verify_only)},
     {"tolerance", "SHARE", "Tolerance for token/s (4 %)", COMMAND_CHECK,
      OPTION_READ(KEY_TOLERANCE)},
-    {"format", "FORMAT", "Print as table or json", COMMAND_LIST, OPTION_READ(KEY_FORMAT)},
+    {"format", "FORMAT", "Print as table, csv or json", COMMAND_LIST, OPTION_READ(KEY_FORMAT)},
     {"calibrate", NULL, "Measure how fast each device reads and multiplies", COMMAND_LIST,
      FLAG(calibrate)},
     {"quiet", NULL, "No warnings and no progress on standard error", 0,
@@ -525,7 +525,10 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_WAIT: options->fleet.wait_s = value_seconds(text, "wait", 1, state); break;
   case KEY_SEED: options->seed = value_seed(text, state); break;
   case KEY_FORMAT:
-    options->json = !strcmp(one_of(text, "table", "json", "format", state), "json");
+    options->json = !strcmp(text, "json");
+    options->csv = !strcmp(text, "csv");
+    if (!options->json && !options->csv && strcmp(text, "table") != 0)
+      argp_error(state, "expected --format table, csv or json, not '%s'", text);
     break;
   case KEY_TOLERANCE: options->tolerance = read_tolerance(text, parsing, state); break;
   case ARGP_KEY_ARG: add_argument(parsing, text, state); break;

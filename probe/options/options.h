@@ -50,7 +50,8 @@ struct probe_options {
     const char *guarantee;  // of the offer; NULL: all
     const char *wall_table; // of each node's wall power; NULL: none
   } fleet;
-  bool json, calibrate, verify_only, quiet;
+  bool json, csv; // of list: neither is the table
+  bool calibrate, verify_only, quiet;
 };
 
 // The commands with these options, as bits.

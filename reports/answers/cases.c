@@ -264,6 +264,7 @@ struct answer cases_answer(const struct scenario *scenario, const struct scenari
     listing.rankings[c] = ranking_of(cases[c], arena);
   struct answer answer = answer_new("compare", "cases", "All cases side by side", scenario, arena);
   answer.sentence = sentence_of(&listing, scenario);
+  answer.stamp = scenario_lasting_stamp(scenario, arena);
   struct answer_table *table = ANSWER_TABLE(
       &answer, "cases", NULL, {"case", "Case", NULL}, {"cheapest", "Cheapest", NULL},
       {"cost", "Cost", "USD/Mtok"}, {"saving", "Saving", "%"}, {"against", "Against", NULL},

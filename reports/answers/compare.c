@@ -541,7 +541,6 @@ struct answer compare_answer(const struct scenario *scenario, const struct simul
   struct answer answer = answer_new("compare", "options", NULL, scenario, arena);
   answer.sentence =
       arena_printf(arena, "%s.", verdict_text(scenario, comparing.ranking, simulation, arena));
-  answer.warnings = scenario->warnings;
   answer.schema = 1;
   answer.csv = fields;
   answer.csv_count = COUNT(fields);

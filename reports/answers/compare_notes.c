@@ -1,7 +1,6 @@
 #include "reports/answers/compare_notes.h"
 
 #include "base/texts.h"
-#include "model/chance/draw.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
@@ -16,7 +15,6 @@
 #include "reports/print/number.h"
 #include "reports/print/verdict.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,28 +86,6 @@ static void add_shared(const struct notes *notes, const char *label, const struc
                 first[i]->text);
 }
 
-static void add_decode_only(const struct notes *notes) {
-  struct texts ids = {0};
-  for (size_t i = 0; i < notes->scenario->option_count; i++)
-    if (notes->scenario->options[i].decode_only)
-      texts_add(&ids, notes->arena, "%s", notes->scenario->options[i].label);
-  if (ids.count)
-    answer_note(notes->answer, "Upper bound, decode only: ",
-                "%s (prefill time ignored; not ranked against serving)",
-                texts_joined_by(&ids, options_between(notes->scenario), notes->arena));
-}
-
-static void add_estimates(const struct notes *notes) {
-  struct texts ids = {0};
-  for (size_t i = 0; i < notes->scenario->option_count; i++)
-    if (notes->scenario->options[i].serving_estimate)
-      texts_add(&ids, notes->arena, "%s", notes->scenario->options[i].label);
-  if (ids.count)
-    answer_note(notes->answer,
-                "Serving estimate: ", "%s (prefill time plus decoding time; projected)",
-                texts_joined_by(&ids, options_between(notes->scenario), notes->arena));
-}
-
 // "350 W 0.1749, 450 W * 0.1702, 700 W 0.1733 USD/Mtok".
 static const char *limits_text(const struct notes *notes, const struct power_limits *limits) {
   const struct unit *unit = unit_of_item(notes->scenario, "cost_per_mtok");
@@ -134,15 +110,7 @@ static void add_power_limits(const struct notes *notes) {
   }
 }
 
-static void add_apis(const struct notes *notes) {
-  struct texts ids = {0};
-  for (size_t i = 0; i < notes->scenario->option_count; i++)
-    if (notes->scenario->options[i].provider)
-      texts_add(&ids, notes->arena, "%s", notes->scenario->options[i].label);
-  if (ids.count)
-    answer_note(notes->answer, "Provider's precision: ",
-                "%s (a token API: its precision is unknown and not compared)",
-                texts_joined_by(&ids, options_between(notes->scenario), notes->arena));
+static void add_lent(const struct notes *notes) {
   for (size_t i = 0; i < notes->scenario->option_count; i++)
     if (notes->scenario->options[i].lent)
       answer_note(notes->answer, "Tokens: ", "%s serves as many tokens as %s",
@@ -238,23 +206,29 @@ static void add_legend(const struct notes *notes) {
   answer_note(notes->answer, "Evidence: ", "%s", text);
 }
 
-// The scenario's own warnings are in the answer already.
+// For people: programs find them among the answer's warnings.
 static void add_warnings(const struct notes *notes) {
   const struct scenario *scenario = notes->scenario;
+  const size_t before = notes->answer->note_count;
   struct texts *warnings = arena_array(notes->arena, scenario->option_count, sizeof *warnings);
   for (size_t o = 0; o < scenario->option_count; o++)
     warnings[o] = scenario->options[o].warnings;
   add_shared(notes, "Warning: ", warnings, true);
+  for (size_t i = 0; i < scenario->warnings.count; i++)
+    answer_note(notes->answer, "Warning: ", "%s", scenario->warnings.list[i]);
+  for (size_t i = before; i < notes->answer->note_count; i++)
+    notes->answer->notes[i].faces = FACE_TERMINAL;
 }
 
 static void add_interval(const struct notes *notes, const struct simulation *simulation) {
   if (!simulation)
     return;
+  const struct draws_made draws = {simulation->done, simulation->seed, simulation->method};
   answer_note(notes->answer, "P5, median, P95: ",
-              "of %s draws of the ranged inputs (%s, seed %" PRIu64
-              "; see 'pertoken simulate'); everything else is at its base value",
-              number_fixed((double)simulation->done, 0, notes->arena),
-              draw_method_names[simulation->method], simulation->seed);
+              "of %s of the ranged inputs (see 'pertoken simulate'); everything else is at its "
+              "base value",
+              draws_words(&draws, notes->arena));
+  answer_drawn(notes->answer, &draws);
   for (size_t o = 0; o < simulation->option_count; o++)
     if (*simulation->no_saving[o])
       answer_note(notes->answer, "No saving over the ranges: ", "%s: %s", simulation->labels[o],
@@ -290,10 +264,8 @@ void compare_notes(struct answer *answer, const struct scenario *scenario,
   const struct notes notes = {answer, scenario, arena};
   add_verdict(&notes, ranking);
   add_interval(&notes, simulation);
-  add_decode_only(&notes);
-  add_estimates(&notes);
   add_power_limits(&notes);
-  add_apis(&notes);
+  add_lent(&notes);
   add_of_options(&notes);
   add_evidence(&notes);
   add_legend(&notes);

@@ -340,14 +340,27 @@ static void add_scenario(struct answer *answer, struct answer_table *facts, cons
   } said[] = {{"path", cell_words(scenario->path)},
               {"title", cell_words(scenario->title)},
               {"sha256", cell_words(scenario->digest)},
-              {"case", cell_words(scenario->cases[scenario->selected])},
-              {"mixed", cell_flag(scenario->mixed)}};
+              {"case", cell_words(scenario->cases[scenario->selected])}};
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
     answer_fact(facts, arena_printf(arena, "%s.%s", side, said[i].key), said[i].cell);
   answer_head(answer, label, "%s: %s, case %s", scenario->path, scenario->title,
               scenario->case_labels[scenario->selected]);
-  if (scenario->mixed)
-    answer_head(answer, "   ", "MIXED: %s", scenario->mixed_reason);
+}
+
+// The stamps and warnings of both.
+static void inherit(struct answer *answer, const struct difference *difference,
+                    struct arena *arena) {
+  const struct scenario *const both[] = {difference->a, difference->b};
+  struct texts stamps = {0};
+  for (size_t i = 0; i < 2; i++) {
+    const char *side = i ? "B" : "A", *stamp = scenario_stamp(both[i], arena);
+    const struct texts warnings = scenario_all_warnings(both[i], arena);
+    if (*stamp)
+      texts_add(&stamps, arena, "%s: %s", side, stamp);
+    for (size_t k = 0; k < warnings.count; k++)
+      texts_add(&answer->inherited, arena, "%s: %s", side, warnings.list[k]);
+  }
+  answer->stamp = texts_joined_by(&stamps, " ", arena);
 }
 
 // An input of a rented option may differ in others by itself, as a change of its own.
@@ -424,9 +437,10 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
   struct answer answer = answer_new("diff", "scenarios", NULL, NULL, arena);
   struct answer_table facts = answer_table_of_facts(arena);
   answer.sentence = sentence_of(&diff);
-  answer.schema = 2;
+  answer.schema = 3;
   answer.csv = fields;
   answer.csv_count = sizeof fields / sizeof fields[0];
+  inherit(&answer, difference, arena);
   warn_of_unlike(&diff, &answer);
   add_scenario(&answer, &facts, "a", "A  ", a, arena);
   add_scenario(&answer, &facts, "b", "B  ", b, arena);

@@ -310,7 +310,6 @@ static struct answer_table facts_table(const struct derivation *derivation, cons
   answer_fact(&facts, "case", cell_words(scenario->cases[scenario->selected]));
   answer_fact(&facts, "sha256", cell_words(scenario->digest));
   answer_fact(&facts, "decode_only", cell_flag(derivation->option->decode_only));
-  answer_fact(&facts, "mixed", cell_flag(scenario->mixed));
   return facts;
 }
 
@@ -337,17 +336,11 @@ static void start_answer(struct derivation *derivation, const char *name, const 
                          struct answer *answer) {
   const struct scenario *scenario = derivation->scenario;
   struct arena *arena = derivation->arena;
-  *answer = answer_new("explain", name, NULL, NULL, arena);
-  answer->schema = 1;
+  *answer = answer_new("explain", name, NULL, scenario, arena);
+  answer->schema = 2;
   answer->sentence = sentence;
   answer_head(answer, "", "%s, case %s", scenario->title,
               scenario->case_labels[scenario->selected]);
-  if (scenario->mixed)
-    answer_head(answer, "", "MIXED: %s", scenario->mixed_reason);
-  if (derivation->option->decode_only)
-    answer_head(answer, "", "Upper bound, decode only");
-  if (derivation->option->serving_estimate)
-    answer_head(answer, "", "Serving estimate: prefill plus decoding");
   if (derivation->option->provider)
     answer_head(answer, "", "%s", derivation->option->accelerator_name);
   derivation->table = answer_table_new("derivation", NULL, arena);

@@ -7,6 +7,7 @@
 #include "model/scenario/ranking.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
+#include "reports/print/verdict.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -27,6 +28,7 @@ static const struct measure {
     {"outlay_share", "Its share of the purchase", "discount",
      offsetof(struct comparison, outlay_share), 0},
     {"pays", "Does it pay?", NULL, 0, 0},
+    {"not_ranked", "Why it is not ranked", NULL, 0, FACE_CSV | FACE_JSON},
     {"payback", "Payback time", "period", offsetof(struct comparison, payback), 0},
     {"discounted_payback", "Payback time, discounted", "period",
      offsetof(struct comparison, discounted_payback), 0},
@@ -65,7 +67,16 @@ const char *finance_examined(const char *dearer, const char *cheaper, struct are
   return arena_printf(arena, "%s over %s", dearer, cheaper);
 }
 
-static struct answer_cell measured(const struct comparison *comparison,
+const char *finance_bar(const struct scenario *scenario, const struct ranking *ranking,
+                        size_t option, struct arena *arena) {
+  const size_t both[] = {scenario->baseline, option};
+  for (size_t i = 0; i < 2; i++)
+    if (!ranking->options[both[i]].ranked)
+      return verdict_not_ranked(scenario, ranking, both[i], arena);
+  return "";
+}
+
+static struct answer_cell measured(const struct comparison *comparison, const char *bar,
                                    const struct measure *measure, struct arena *arena) {
   double value;
   if (measure->unit_of) {
@@ -76,7 +87,9 @@ static struct answer_cell measured(const struct comparison *comparison,
     return (struct answer_cell){.value = value, .otherwise = finance_no_rate(comparison->is_minor)};
   }
   if (!strcmp(measure->key, "pays"))
-    return cell_words(finance_pays[comparison->outlay]);
+    return cell_words(*bar ? FINANCE_UNRANKED : finance_pays[comparison->outlay]);
+  if (!strcmp(measure->key, "not_ranked"))
+    return *bar ? cell_words(bar) : cell_absent("");
   const char *dearer = purchase(comparison, true);
   if (!strcmp(measure->key, "dearer_purchase"))
     return cell_words(dearer);
@@ -89,6 +102,7 @@ struct answer_table finance_difference(const struct scenario *scenario, struct a
   struct answer_table table = answer_table_of_options(
       "difference", arena_printf(arena, "Against %s, at its output", baseline_of(scenario)->label),
       scenario, arena);
+  const struct ranking *ranking = ranking_of(scenario, arena);
   table.faces = FACE_CSV | FACE_JSON;
   for (size_t m = 0; m < MEASURES; m++) {
     const struct measure *measure = &measures[m];
@@ -100,7 +114,9 @@ struct answer_table finance_difference(const struct scenario *scenario, struct a
                     .faces = measure->faces});
     for (size_t o = 0; o < scenario->option_count; o++) {
       const struct comparison *comparison = compared(scenario, &scenario->options[o], arena);
-      cells[1 + o] = comparison ? measured(comparison, measure, arena) : cell_absent("");
+      cells[1 + o] = comparison ? measured(comparison, finance_bar(scenario, ranking, o, arena),
+                                           measure, arena)
+                                : cell_absent("");
       if (comparison)
         table.faces = 0;
       if (comparison && comparison->is_minor)
@@ -177,16 +193,33 @@ static const char *earning(const struct comparison *comparison, struct arena *ar
   }
 }
 
+// "No verdict: small: at worst it serves 58.2 % of the demand.": of the baseline, which leaves
+// nothing to compare with, or of all others.
+static const char *bars_text(const struct scenario *scenario, const struct ranking *ranking,
+                             struct arena *arena) {
+  struct texts bars = {0};
+  const bool alone = !ranking->options[scenario->baseline].ranked;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (!ranking->options[o].ranked && (!alone || o == scenario->baseline))
+      texts_add(&bars, arena, "%s", verdict_not_ranked(scenario, ranking, o, arena));
+  return bars.count ? arena_printf(arena, "No verdict: %s.", texts_joined_by(&bars, "; ", arena))
+                    : "";
+}
+
 static const char *sentence(const struct scenario *scenario, struct arena *arena) {
+  const struct ranking *ranking = ranking_of(scenario, arena);
   struct texts all = {0};
+  if (scenario->option_count < 2)
+    return "";
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct comparison *comparison = compared(scenario, &scenario->options[o], arena);
-    if (comparison)
+    if (comparison && !*finance_bar(scenario, ranking, o, arena))
       texts_add(&all, arena, "%s", earning(comparison, arena));
   }
-  return all.count
-             ? arena_printf(arena, "For the same output, %s.", texts_joined_by(&all, "; ", arena))
-             : "";
+  const char *bars = bars_text(scenario, ranking, arena);
+  return all.count ? arena_printf(arena, "For the same output, %s.%s%s",
+                                  texts_joined_by(&all, "; ", arena), *bars ? " " : "", bars)
+                   : bars;
 }
 
 // The table of a view; on a terminal, only its scalars.

@@ -241,15 +241,12 @@ const char *simulation_damages_text(const struct simulation *simulation, size_t 
 static void add_notes(const struct telling *telling, struct answer *answer) {
   const struct simulation *simulation = telling->simulation;
   struct arena *arena = telling->arena;
-  const char *done = number_fixed((double)simulation->done, 0, arena);
-  answer_head(answer, "", "case %s, %s (%s, seed %llu), %zu ranged inputs or groups",
-              simulation->case_name, number_counted((double)simulation->done, "draw", arena),
-              draw_method_names[simulation->method], (unsigned long long)simulation->seed,
-              simulation->group_count);
-  if (*simulation->stamp)
-    answer_head(answer, "", "%s", simulation->stamp);
+  const struct draws_made draws = {simulation->done, simulation->seed, simulation->method};
+  answer_head(answer, "", "case %s, %s, %zu ranged inputs or groups", simulation->case_name,
+              draws_words(&draws, arena), simulation->group_count);
   if (simulation->partial)
-    answer_head(answer, "", "PARTIAL: %s of %s draws", done,
+    answer_head(answer, "", "PARTIAL: %s of %s draws",
+                number_fixed((double)simulation->done, 0, arena),
                 number_fixed((double)simulation->draws, 0, arena));
   if (simulation->undecided > 0 && !*simulation->why_none && simulation->option_count > 1)
     answer_note(answer, "Not ranked: ", "in %s %% of draws, fewer than two options %s",
@@ -303,6 +300,27 @@ static struct answer_table ranks_table(const struct telling *telling) {
         cell_value(simulation->unsaved[o]);
   table.json = "%r";
   table.faces = FACE_CSV | FACE_JSON;
+  return table;
+}
+
+// How many draws were made, of how many and how: in JSON, these are among the facts.
+static struct answer_table draws_table(const struct telling *telling) {
+  const struct simulation *simulation = telling->simulation;
+  struct answer_table table = answer_table_new("draws", NULL, telling->arena);
+  ANSWER_COLUMN(&table, .key = "kind");
+  ANSWER_COLUMN(&table, .key = "draws");
+  ANSWER_COLUMN(&table, .key = "done");
+  ANSWER_COLUMN(&table, .key = "seed");
+  ANSWER_COLUMN(&table, .key = "method");
+  ANSWER_COLUMN(&table, .key = "partial");
+  struct answer_cell *cells =
+      answer_table_row_of(&table, (struct answer_row){.key = "", .label = "draws"});
+  *++cells = cell_counts(&simulation->draws, 1);
+  *++cells = cell_counts(&simulation->done, 1);
+  *++cells = cell_counts(&simulation->seed, 1);
+  *++cells = cell_words(draw_method_names[simulation->method]);
+  *++cells = cell_flag(simulation->partial);
+  table.faces = FACE_CSV;
   return table;
 }
 
@@ -419,15 +437,13 @@ static struct answer_table shares_table(const struct telling *telling) {
   return table;
 }
 
-static struct answer_table facts_table(const struct telling *telling, const char *title) {
+static struct answer_table facts_table(const struct telling *telling) {
   const struct simulation *simulation = telling->simulation;
   const struct texts notes = {(const char **)simulation->notes, simulation->note_count};
   struct answer_table facts = answer_table_of_facts(telling->arena);
-  answer_fact(&facts, "title", cell_words(title));
+  answer_fact(&facts, "title", cell_words(simulation->title));
   answer_fact(&facts, "case", cell_words(simulation->case_name));
   answer_fact(&facts, "sha256", cell_words(simulation->digest));
-  if (*simulation->stamp)
-    answer_fact(&facts, "stamp", cell_words(simulation->stamp));
   answer_fact(&facts, "item", cell_words(simulation->item));
   answer_fact(&facts, "unit", cell_words(simulation->unit));
   answer_fact(&facts, "draws", cell_counts(&simulation->draws, 1));
@@ -444,8 +460,7 @@ static struct answer_table facts_table(const struct telling *telling, const char
   return facts;
 }
 
-struct answer simulation_answer(const struct simulation *simulation, const char *title,
-                                struct arena *arena) {
+struct answer simulation_answer(const struct simulation *simulation, struct arena *arena) {
   static const struct csv_field fields[] = {{"kind", CSV_LABEL},
                                             {"option", CSV_ROW},
                                             {"unit", CSV_UNIT},
@@ -460,14 +475,17 @@ struct answer simulation_answer(const struct simulation *simulation, const char 
   const size_t count = outcomes_of(&telling, kind, &outcomes);
   const char *few = simulation_few_draws(simulation, arena);
   const bool influences = simulation->influence_draws || simulation->by_ranks;
-  struct answer answer = answer_new("simulate", "draws", title, NULL, arena);
+  struct answer answer = answer_new("simulate", "draws", simulation->title, NULL, arena);
+  answer.stamp = simulation->stamp;
+  answer.inherited = simulation->warnings;
   answer.sentence = sentence(&telling);
   if (*few)
     answer_warn(&answer, "%s", few);
   answer.schema = 1;
   answer.csv = fields;
   answer.csv_count = sizeof fields / sizeof fields[0];
-  answer_push(&answer, facts_table(&telling, title));
+  answer_push(&answer, facts_table(&telling));
+  answer_push(&answer, draws_table(&telling));
   answer_push(&answer, statistics_table(&telling, OUTCOME_COST, simulation->item));
   answer_push(&answer, statistics_table(&telling, OUTCOME_SAVING,
                                         arena_printf(arena, "Saving against %s", of_savings)));

@@ -298,8 +298,8 @@ static void add_spread(const struct solving *solving, struct answer *answer) {
   answer_note(answer, "", "at %s the target is met in %s of draws",
               input_text(solving, solving->solved->base),
               percent_words(spread->enough, solving->arena));
-  answer_note(answer, "", "%s draws (%s, seed %llu)", number_fixed((double)spread->done, 0, arena),
-              draw_method_names[spread->method], (unsigned long long)spread->seed);
+  const struct draws_made draws = {spread->done, spread->seed, spread->method};
+  answer_note(answer, "", "%s", draws_words(&draws, arena));
   if (spread->partial)
     texts_add(&answer->warnings, arena, "PARTIAL: %s of %s draws",
               number_fixed((double)spread->done, 0, arena),
@@ -331,9 +331,9 @@ static void add_of_spread(const struct solving *solving, struct figures *figures
   const struct texts notes = {(const char **)spread->notes, spread->note_count};
   add(figures, "ranges.draws", NULL, cell_counts(&spread->draws, 1));
   add(figures, "ranges.done", "draws", cell_counts(&spread->done, 1));
-  add(figures, "ranges.seed", NULL, cell_counts(&spread->seed, 1));
-  add(figures, "ranges.method", NULL, cell_words(draw_method_names[spread->method]));
-  add(figures, "ranges.partial", NULL, cell_flag(spread->partial));
+  add(figures, "ranges.seed", "seed", cell_counts(&spread->seed, 1));
+  add(figures, "ranges.method", "method", cell_words(draw_method_names[spread->method]));
+  add(figures, "ranges.partial", "partial", cell_flag(spread->partial));
   add(figures, "ranges.found", "found", cell_value(spread->found));
   add(figures, "ranges.several", NULL, cell_value(spread->several));
   add(figures, "ranges.above", NULL, cell_value(spread->above));

@@ -6,6 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/chance/draw.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/question.h"
@@ -168,8 +169,13 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
                 "Costs are present values at the scenario's wacc; hardware that is newer at the "
                 "horizon retains more of its price, in a straight line (model/questions/wait.h).");
   answer_reason(answer, "With every uncertain quantity at its mean, %s.", latest_words(writing));
-  if (wait->uncertain)
-    answer_reason(answer, "%zu draws, seed %lu.", wait->draws, wait->seed);
+}
+
+static void add_draws(const struct writing *writing, struct answer *answer) {
+  const struct wait_answer *wait = writing->wait;
+  const struct draws_made draws = {wait->draws, wait->seed, DRAW_SOBOL};
+  answer_note(answer, "", "%s", draws_words(&draws, writing->arena));
+  answer_drawn(answer, &draws);
 }
 
 static struct answer answer_one(const struct wait_answer *wait, struct arena *arena) {
@@ -184,6 +190,8 @@ static struct answer answer_one(const struct wait_answer *wait, struct arena *ar
   add_months(&writing, &answer);
   answer.sentence = verdict(&writing);
   add_reasons(&writing, &answer);
+  if (wait->uncertain)
+    add_draws(&writing, &answer);
   if (wait->unmet > 1e-9 * wait->rate)
     answer_warn(&answer, "both alternatives serve only %s of the demand, as %s does",
                 percent_words(wait->rate / (wait->rate + wait->unmet), arena),

@@ -31,14 +31,9 @@ void run_print_note(const struct run *run, const char *kind, const char *text) {
 void run_print_warnings(const struct run *run, const struct scenario *scenario) {
   if (run->options.quiet)
     return;
-  for (size_t i = 0; i < scenario->warnings.count; i++)
-    run_print_note(run, "warning: ", scenario->warnings.list[i]);
-  for (size_t i = 0; i < scenario->option_count; i++) {
-    const struct option *option = &scenario->options[i];
-    for (size_t k = 0; k < option->warnings.count; k++)
-      run_print_note(run, "warning: ",
-                     arena_printf(run->arena, "%s: %s", option->label, option->warnings.list[k]));
-  }
+  const struct texts warnings = scenario_all_warnings(scenario, run->arena);
+  for (size_t i = 0; i < warnings.count; i++)
+    run_print_note(run, "warning: ", warnings.list[i]);
 }
 
 // Which figures were found in the catalogue instead of given.

@@ -1,5 +1,4 @@
 #include "model/simulate/simulate.h"
-#include "base/arena.h"
 #include "base/output.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/part.h"
@@ -21,11 +20,9 @@ static int print_part(struct run *run, const struct simulation_part *part) {
   return output_close(&output, run->diagnostics);
 }
 
-static int print_simulation(struct run *run, const struct simulation_part *part,
-                            const char *title) {
+static int print_simulation(struct run *run, const struct simulation_part *part) {
   const struct simulation *simulation = simulation_result(part, run->arena, run->diagnostics);
-  return simulation ? run_print_answer(run, NULL, simulation_answer(simulation, title, run->arena))
-                    : -1;
+  return simulation ? run_print_answer(run, NULL, simulation_answer(simulation, run->arena)) : -1;
 }
 
 // One process's share of the draws, or all of them. NULL after errors.
@@ -58,7 +55,7 @@ static int simulate_together(struct run *run, const struct ranks *ranks) {
   if (run->silent)
     return 0;
   run_print_warnings(run, scenario);
-  return run->options.shard ? print_part(run, part) : print_simulation(run, part, scenario->title);
+  return run->options.shard ? print_part(run, part) : print_simulation(run, part);
 }
 
 int command_simulate(struct run *run) {
@@ -83,8 +80,5 @@ int command_merge(struct run *run) {
       return -1;
     run->diagnostics->about = NULL;
   }
-  if (!merged)
-    return -1;
-  return print_simulation(
-      run, merged, arena_printf(run->arena, "A simulation in %d parts", options->argument_count));
+  return merged ? print_simulation(run, merged) : -1;
 }

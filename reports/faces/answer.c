@@ -4,6 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+bool note_shown(const struct answer_note *note, enum face face) {
+  return !note->faces || note->faces & face;
+}
+
 bool table_shown(const struct answer_table *table, enum face face) {
   return !table->faces || table->faces & face;
 }

@@ -132,6 +132,7 @@ struct answer_table {
 // A paragraph below the tables: "Exchange rate: ", "1.1 USD/EUR".
 struct answer_note {
   const char *label, *text;
+  unsigned faces;
 };
 
 // A field of each CSV line: field names differ between commands, the structure of a line does not.
@@ -165,6 +166,7 @@ struct answer {
   bool no;                         // the answer is "no": exit status 1
   bool undecided;                  // too little evidence for an answer: exit status 4
   const struct scenario *scenario; // that it is about; NULL for none
+  const char *stamp;               // what every face must say about what is compared, or ""
   struct arena *arena;             // that it was built in
   struct texts reasons;            // sentences: how it was computed, step by step, for explain
   struct answer_table *tables;
@@ -172,6 +174,9 @@ struct answer {
   struct answer_note *notes;
   size_t note_count;
   struct texts warnings; // sentences without full stop
+  // Those of what it is computed from, the same for all answers of a command: in files for programs
+  // only, as people read them on standard error.
+  struct texts inherited;
   // Above 0: the answer is the whole JSON document, of that schema, and its places begin at the
   // root. 0: it is one of a list of answers.
   int schema;
@@ -193,7 +198,8 @@ typedef int answer_function(const struct scenario *scenario, const char *only,
 // The answer of that name, or NULL.
 const struct answer *answer_find(const struct answers *answers, const char *name);
 
-// Whether the table, or a row or column of it, is shown on a face, or on any of several.
+// Whether the note, the table, or a row or column of it, is shown on a face, or on any of several.
+bool note_shown(const struct answer_note *note, enum face face);
 bool table_shown(const struct answer_table *table, enum face face);
 bool row_shown(const struct answer_table *table, size_t row, unsigned faces);
 bool column_shown(const struct answer_table *table, size_t column, enum face face);

@@ -10,7 +10,6 @@
 #include "reports/print/csv_out.h"
 
 #include <csv.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static void put_value(struct writer *writer, const struct answer_cell *cell,
   else if (cell->kind == CELL_LIST)
     put_text(writer, texts_joined(&cell->list, writer->arena));
   else if (cell->kind == CELL_COUNT)
-    put_text(writer, arena_printf(writer->arena, "%" PRIu64, cell->counts[0]));
+    csv_out_integer(&writer->out, cell->counts[0]);
   else if (cell->text)
     put_text(writer, cell->text);
   else
@@ -152,10 +151,14 @@ static void put_wide_cell(struct writer *writer, const struct answer_cell *cell,
   }
 }
 
+// With the stamp, if there is one, in a column of its own.
 static void put_wide(struct writer *writer, const struct answer_table *table) {
+  const char *stamp = writer->answer->stamp;
   for (size_t c = 0; c < table->column_count; c++)
     if (column_shown(table, c, FACE_CSV))
       csv_out_text(&writer->out, table->columns[c].key);
+  if (*stamp)
+    csv_out_text(&writer->out, "stamp");
   csv_out_end_row(&writer->out);
   for (size_t r = 0; r < table->row_count; r++) {
     if (!row_shown(table, r, FACE_CSV))
@@ -163,6 +166,8 @@ static void put_wide(struct writer *writer, const struct answer_table *table) {
     for (size_t c = 0; c < table->column_count; c++)
       if (column_shown(table, c, FACE_CSV))
         put_wide_cell(writer, cell_at(table, r, c), unit_at(table, r, c));
+    if (*stamp)
+      csv_out_text(&writer->out, stamp);
     csv_out_end_row(&writer->out);
   }
 }
@@ -174,19 +179,22 @@ static bool has_labels(const struct writer *writer) {
   return false;
 }
 
-// A line for each warning; its column is the option or the answer that it concerns. If lines have
-// labels, the text is the label, so that all values are numbers.
+// A line with a text about `name`: an option, the answer or the scenario. If lines have labels, the
+// text is the label, so that all values are numbers.
+static void put_said(struct writer *writer, const char *key, const char *what, const char *name,
+                     const char *about, const char *text) {
+  struct answer_table table = answer_table_new(key, NULL, writer->arena);
+  ANSWER_COLUMN(&table, .key = what);
+  ANSWER_COLUMN(&table, .key = name, .about = about);
+  answer_table_row_of(&table, (struct answer_row){.key = what, .label = text})[1] =
+      has_labels(writer) ? cell_nothing() : cell_words(text);
+  put_table(writer, &table);
+}
+
 static void put_warnings(struct writer *writer, const char *name, const char *about,
                          const struct texts *warnings) {
-  const bool labels = has_labels(writer);
-  struct answer_table table = answer_table_new("warnings", NULL, writer->arena);
-  ANSWER_COLUMN(&table, .key = "warning");
-  ANSWER_COLUMN(&table, .key = name, .about = about);
   for (size_t i = 0; i < warnings->count; i++)
-    answer_table_row_of(&table,
-                        (struct answer_row){.key = "warning", .label = warnings->list[i]})[1] =
-        labels ? cell_nothing() : cell_words(warnings->list[i]);
-  put_table(writer, &table);
+    put_said(writer, "warnings", "warning", name, about, warnings->list[i]);
 }
 
 static bool any_is_called_otherwise(const struct scenario *scenario) {
@@ -211,6 +219,16 @@ static void put_labels(struct writer *writer) {
   }
 }
 
+// The inherited warnings, each beside the option that it concerns.
+static void put_of_scenario(struct writer *writer) {
+  const struct scenario *scenario = writer->scenario;
+  put_labels(writer);
+  put_warnings(writer, "scenario", NULL, &scenario->warnings);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    put_warnings(writer, scenario->options[o].id, scenario->options[o].accelerator,
+                 &scenario->options[o].warnings);
+}
+
 static const struct answer_table *wide_table(const struct answer *answer) {
   for (size_t t = 0; t < answer->table_count; t++)
     if (answer->tables[t].is_wide && table_shown(&answer->tables[t], FACE_CSV))
@@ -225,7 +243,7 @@ void csv_print(const struct scenario *scenario, const struct answers *answers, F
                           .fields = usual_fields,
                           .field_count = USUAL_FIELDS,
                           .arena = arena};
-  const struct answer *first = answers->count ? &answers->list[0] : NULL;
+  const struct answer *first = writer.answer = answers->count ? &answers->list[0] : NULL;
   const struct answer_table *wide = first ? wide_table(first) : NULL;
   if (wide) {
     put_wide(&writer, wide);
@@ -238,6 +256,8 @@ void csv_print(const struct scenario *scenario, const struct answers *answers, F
   for (size_t f = 0; f < writer.field_count; f++)
     csv_out_text(&writer.out, writer.fields[f].name);
   csv_out_end_row(&writer.out);
+  if (first && *first->stamp)
+    put_said(&writer, "stamp", "stamp", first->name, NULL, first->stamp);
   for (size_t i = 0; i < answers->count; i++) {
     writer.answer = &answers->list[i];
     for (size_t t = 0; t < writer.answer->table_count; t++)
@@ -245,10 +265,8 @@ void csv_print(const struct scenario *scenario, const struct answers *answers, F
         put_table(&writer, &writer.answer->tables[t]);
     put_warnings(&writer, writer.answer->name, NULL, &writer.answer->warnings);
   }
-  if (!scenario || !first)
-    return;
-  put_labels(&writer);
-  for (size_t o = 0; o < scenario->option_count; o++)
-    put_warnings(&writer, scenario->options[o].id, scenario->options[o].accelerator,
-                 &scenario->options[o].warnings);
+  if (first && scenario)
+    put_of_scenario(&writer);
+  else if (first)
+    put_warnings(&writer, first->name, NULL, &first->inherited);
 }

@@ -1,5 +1,6 @@
 // Answers as JSON.
 #include "base/arena.h"
+#include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
@@ -373,15 +374,21 @@ static void put_table(struct part *at, const struct answer_table *table, struct 
 
 // ---- the document
 
-static void put_answer(struct part *object, const struct answer *answer, struct arena *arena) {
+static void put_notes(struct part *object, const struct answer *answer, struct arena *arena) {
+  const struct word key = {"notes", strlen("notes")};
+  for (size_t i = 0; i < answer->note_count; i++)
+    if (note_shown(&answer->notes[i], FACE_JSON))
+      add_text(member(object, key, true, arena), NULL,
+               arena_printf(arena, "%s%s", answer->notes[i].label, answer->notes[i].text), arena);
+}
+
+static void put_answer(struct part *object, const struct answer *answer, struct texts warnings,
+                       struct arena *arena) {
   add_text(object, "answer", answer->sentence, arena);
   add(object, "no", cell_flag(answer->no), arena);
-  add(object, "warnings", cell_list(answer->warnings), arena);
+  add(object, "warnings", cell_list(warnings), arena);
   add(object, "reasons", cell_list(answer->reasons), arena);
-  struct part *notes = answer->note_count ? append(object, "notes", PART_LIST, arena) : NULL;
-  for (size_t i = 0; i < answer->note_count; i++)
-    add_text(notes, NULL,
-             arena_printf(arena, "%s%s", answer->notes[i].label, answer->notes[i].text), arena);
+  put_notes(object, answer, arena);
   for (size_t t = 0; t < answer->table_count; t++)
     if (table_shown(&answer->tables[t], FACE_JSON))
       (answer->tables[t].branches ? put_tree : put_table)(object, &answer->tables[t], arena);
@@ -392,8 +399,25 @@ static void put_listed(struct part *list, const struct answer *answer, struct ar
   add_text(object, "kind", answer->kind, arena);
   add_text(object, "name", answer->name, arena);
   add_text(object, "title", answer->title, arena);
-  put_answer(object, answer, arena);
+  put_answer(object, answer, answer->warnings, arena);
   member(object, (struct word){"tables", strlen("tables")}, false, arena);
+}
+
+static void put_list(struct part *root, const struct answers *answers, struct arena *arena) {
+  if (answers->count)
+    add(root, "warnings", cell_list(answers->list[0].inherited), arena);
+  struct part *list = append(root, "answers", PART_LIST, arena);
+  for (size_t i = 0; i < answers->count; i++)
+    put_listed(list, &answers->list[i], arena);
+}
+
+static struct texts all_warnings(const struct answer *answer, struct arena *arena) {
+  struct texts all = {0};
+  for (size_t i = 0; i < answer->warnings.count; i++)
+    texts_add(&all, arena, "%s", answer->warnings.list[i]);
+  for (size_t i = 0; i < answer->inherited.count; i++)
+    texts_add(&all, arena, "%s", answer->inherited.list[i]);
+  return all;
 }
 
 // The labels of options that are not called by their ids; omitted if there are none.
@@ -431,17 +455,19 @@ static void put_scenario(struct part *root, const struct scenario *scenario, str
 
 void json_print(const struct scenario *scenario, const struct answers *answers, FILE *out,
                 struct arena *arena) {
-  const int stated = answers->count ? answers->list[0].schema : 0;
+  const struct answer *first = answers->count ? &answers->list[0] : NULL;
+  const int stated = first ? first->schema : 0;
   const uint64_t schema = stated ? (uint64_t)stated : 1;
   struct part root = {.kind = PART_OBJECT};
   add(&root, "schema", cell_counts(&schema, 1), arena);
   if (scenario)
     put_scenario(&root, scenario, arena);
+  if (first && *first->stamp)
+    add_text(&root, "stamp", first->stamp, arena);
   if (stated)
-    put_answer(&root, &answers->list[0], arena);
-  struct part *list = stated ? NULL : append(&root, "answers", PART_LIST, arena);
-  for (size_t i = 0; i < answers->count && !stated; i++)
-    put_listed(list, &answers->list[i], arena);
+    put_answer(&root, first, all_warnings(first, arena), arena);
+  else
+    put_list(&root, answers, arena);
   struct json_stream stream = {.out = out};
   print_part(&stream, &root);
   putc('\n', out);

@@ -9,6 +9,7 @@
 #include "reports/print/number.h"
 #include "reports/print/style.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -202,8 +203,17 @@ bool item_is_zero(const struct scenario *scenario, int declaration) {
 
 struct answer answer_new(const char *kind, const char *name, const char *title,
                          const struct scenario *scenario, struct arena *arena) {
-  return (struct answer){
-      .kind = kind, .name = name, .title = title, .scenario = scenario, .arena = arena};
+  struct answer answer = {.kind = kind,
+                          .name = name,
+                          .title = title,
+                          .scenario = scenario,
+                          .stamp = "",
+                          .arena = arena};
+  if (scenario) {
+    answer.stamp = scenario_stamp(scenario, arena);
+    answer.inherited = scenario_all_warnings(scenario, arena);
+  }
+  return answer;
 }
 
 struct answer_table *answer_push(struct answer *answer, struct answer_table table) {
@@ -253,10 +263,36 @@ void answers_add(struct answers *answers, struct answer answer) {
   answers->list = list;
 }
 
+const char *draws_words(const struct draws_made *draws, struct arena *arena) {
+  return arena_printf(arena, "%s draws (%s, seed %" PRIu64 ")",
+                      number_fixed((double)draws->count, 0, arena),
+                      draw_method_names[draws->method], draws->seed);
+}
+
+void answer_drawn(struct answer *answer, const struct draws_made *draws) {
+  struct draws_made *kept = arena_alloc(answer->arena, sizeof *kept);
+  *kept = *draws;
+  const struct {
+    const char *key, *label;
+    struct answer_cell cell;
+  } rows[] = {{"draws", "Draws", cell_counts(&kept->count, 1)},
+              {"seed", "Seed of the draws", cell_counts(&kept->seed, 1)},
+              {"method", "Method of the draws", cell_words(draw_method_names[kept->method])}};
+  struct answer_table table = answer_table_new("drawn", NULL, answer->arena);
+  ANSWER_COLUMN(&table, .key = "figure");
+  ANSWER_COLUMN(&table, .key = answer->name);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    answer_table_row_of(
+        &table, (struct answer_row){.key = rows[i].key, .label = rows[i].label})[1] = rows[i].cell;
+  table.json = "drawn.%r";
+  table.faces = FACE_CSV | FACE_JSON;
+  answer_push(answer, table);
+}
+
 static void add_note(struct answer_note **notes, size_t *count, const char *label, const char *text,
                      struct arena *arena) {
   *notes = arena_room(arena, *notes, *count, sizeof **notes);
-  (*notes)[(*count)++] = (struct answer_note){label, text};
+  (*notes)[(*count)++] = (struct answer_note){.label = label, .text = text};
 }
 
 void answer_note(struct answer *answer, const char *label, const char *format, ...) {

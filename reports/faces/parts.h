@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/texts.h"
+#include "model/chance/draw.h"
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
@@ -137,7 +138,7 @@ void answer_note(struct answer *answer, const char *label, const char *format, .
 void answer_head(struct answer *answer, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// An answer without tables, about a scenario or none.
+// An answer without tables, about a scenario, whose stamp and warnings it has, or none.
 struct answer answer_new(const char *kind, const char *name, const char *title,
                          const struct scenario *scenario, struct arena *arena);
 
@@ -159,6 +160,19 @@ struct answer_table *answer_add_table(struct answer *answer, const char *key, co
 // Adds a row to a table, with as many cells as it has columns.
 // ANSWER_ROW(table, cell_words("h200"), cell_value(cost));
 #define ANSWER_ROW(table, ...) answer_table_add(table, (const struct answer_cell[]){__VA_ARGS__})
+
+// Where figures over draws come from.
+struct draws_made {
+  uint64_t count, seed;
+  enum draw_method method;
+};
+
+// "65,536 draws (sobol, seed 1)"
+const char *draws_words(const struct draws_made *draws, struct arena *arena);
+
+// Adds, for programs, a table `drawn` of draws, seed and method; what people read is up to the
+// answer.
+void answer_drawn(struct answer *answer, const struct draws_made *draws);
 
 // Adds a sentence about how the answer was computed; adds a warning.
 void answer_reason(struct answer *answer, const char *format, ...)

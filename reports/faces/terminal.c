@@ -84,14 +84,21 @@ static void list_cases(const struct answer *answer, struct texts *labels) {
   }
 }
 
+// Above the sentence, unless a heading of the scenario is.
+static void print_heads(const struct style *style, const struct answer *answer) {
+  for (size_t i = 0; i < answer->head_count; i++)
+    style_paragraph(style, answer->heads[i].label, answer->heads[i].text);
+  if (answer->head_count && *answer->stamp)
+    style_block(style, EMPHASIS_ALARM, answer->stamp);
+  if (answer->head_count)
+    putc('\n', style->out);
+}
+
 static void print_answer(const struct view *view, const struct answer *answer) {
   const struct style *style = view->style;
   if (answer->title)
     style_block(style, EMPHASIS_STRONG, answer->title);
-  for (size_t i = 0; i < answer->head_count; i++)
-    style_paragraph(style, answer->heads[i].label, answer->heads[i].text);
-  if (answer->head_count)
-    putc('\n', style->out);
+  print_heads(style, answer);
   if (*answer->sentence)
     style_block(style, answer->no ? EMPHASIS_ALARM : EMPHASIS_GOOD, answer->sentence);
   if (view->exact && answer->reasons.count)
@@ -113,7 +120,8 @@ static void print_answer(const struct view *view, const struct answer *answer) {
   if (labels.count || cases.count || answer->note_count || answer->warnings.count)
     putc('\n', style->out);
   for (size_t i = 0; i < answer->note_count; i++)
-    style_paragraph(style, answer->notes[i].label, answer->notes[i].text);
+    if (note_shown(&answer->notes[i], FACE_TERMINAL))
+      style_paragraph(style, answer->notes[i].label, answer->notes[i].text);
   print_texts(view, &labels, "Option: ");
   print_texts(view, &cases, "Case: ");
   print_texts(view, &answer->warnings, "Warning: ");
@@ -127,7 +135,7 @@ void terminal_print(const struct scenario *scenario, const struct answers *answe
                             .exact = exact,
                             .digits = exact ? EXACT_DIGITS : SHOWN_DIGITS};
   if (scenario)
-    heading_print(scenario, &style);
+    heading_print(scenario, answers->count ? answers->list[0].stamp : "", &style);
   for (size_t i = 0; i < answers->count; i++) {
     if (i)
       putc('\n', out);

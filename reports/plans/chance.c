@@ -1,6 +1,7 @@
 #include "reports/plans/chance.h"
 
 #include "base/arena.h"
+#include "model/chance/draw.h"
 #include "model/plan/fleet.h"
 #include "model/plan/outcome.h"
 #include "model/plan/uncertainty.h"
@@ -70,12 +71,14 @@ static void write_spreads(struct answer *written, const struct plan_answer *answ
                cell_nothing(), cell_nothing(), cell_nothing());
   write_spread(table, "every order as planned", &chance->whole_plan, chance->draws);
   write_spread(table, "more than the best", &chance->excess, chance->draws);
+  const struct draws_made draws = {chance->draws, chance->seed, DRAW_SOBOL};
   table->note = arena_printf(written->arena,
-                             "%zu draws of everything uncertain, each solved again in fractional "
+                             "%s of everything uncertain, each solved again in fractional "
                              "purchase units. Rounding: the regret of the base case, where nothing "
                              "is uncertain. Every order as planned: nothing is added where a draw "
                              "needs more, and means are over the draws that it serves.",
-                             chance->draws);
+                             draws_words(&draws, written->arena));
+  answer_drawn(written, &draws);
 }
 
 void plan_chance_write(struct answer *written, const struct plan_answer *answer) {

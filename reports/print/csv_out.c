@@ -3,6 +3,7 @@
 #include "base/digits.h"
 
 #include <csv.h>
+#include <inttypes.h>
 #include <string.h>
 
 static void begin_cell(struct csv_out *out) {
@@ -30,6 +31,11 @@ void csv_out_number(struct csv_out *out, double value) {
   begin_cell(out);
   char digits[DIGITS_ROOM];
   fputs(digits_shortest(value, digits), out->file);
+}
+
+void csv_out_integer(struct csv_out *out, uint64_t value) {
+  begin_cell(out);
+  fprintf(out->file, "%" PRIu64, value);
 }
 
 void csv_out_blank(struct csv_out *out) {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct csv_out {
@@ -17,6 +18,8 @@ void csv_out_text(struct csv_out *out, const char *text);
 
 // With as many digits as it takes to read back the same number; -0 is written as 0.
 void csv_out_number(struct csv_out *out, double value);
+
+void csv_out_integer(struct csv_out *out, uint64_t value);
 
 // An empty cell.
 void csv_out_blank(struct csv_out *out);

@@ -38,7 +38,7 @@ static const char *period_text(const struct scenario *scenario, struct arena *ar
                       scenario->model->declarations[length].alternatives[0].text);
 }
 
-void heading_print(const struct scenario *scenario, const struct style *style) {
+void heading_print(const struct scenario *scenario, const char *stamp, const struct style *style) {
   style_block(style, EMPHASIS_STRONG, scenario->title);
   style_paragraph(style, "",
                   arena_printf(style->arena, "horizon %s%s, baseline %s, case %s, as of %s",
@@ -46,8 +46,7 @@ void heading_print(const struct scenario *scenario, const struct style *style) {
                                period_text(scenario, style->arena),
                                scenario->options[scenario->baseline].label,
                                scenario->case_labels[scenario->selected], scenario->date));
-  if (scenario->mixed)
-    style_block(style, EMPHASIS_ALARM,
-                arena_printf(style->arena, "MIXED: %s", scenario->mixed_reason));
+  if (*stamp)
+    style_block(style, EMPHASIS_ALARM, stamp);
   putc('\n', style->out);
 }

@@ -5,8 +5,7 @@
 #include "model/scenario/scenario.h"
 #include "reports/print/style.h"
 
-// The title; horizon, baseline, case and date; whether throughputs that are not comparable are
-// compared; a blank line.
-void heading_print(const struct scenario *scenario, const struct style *style);
+// The title; horizon, baseline, case and date; the stamp, unless it is ""; a blank line.
+void heading_print(const struct scenario *scenario, const char *stamp, const struct style *style);
 
 #endif

@@ -477,11 +477,44 @@ static const char *quoted(struct book *book, const char *text) {
   return arena_printf(book->arena, "\"%s\"", text);
 }
 
+// "'Outputs'!$E$31": of a row there, an option's cell.
+static const char *outputs_of(const struct book *book, int row, size_t option) {
+  return cell_on(book, SHEET_OUTPUTS, row, COLUMN_VALUE + (int)option);
+}
+
+// The verdict of the row above holds only if Outputs ranks both; why it does not is in a row for
+// each of them.
+static void write_ranked_verdict(struct book *book, const struct block *block,
+                                 const char *const labels[2], const char *verdict) {
+  static const char *const keys[] = {"baseline_ranked", "option_ranked"};
+  const struct output_rows *rows = &book->sheets->rows;
+  const struct ranking *ranking = book->sheets->ranking;
+  const struct option *first = book->scenario->options;
+  const size_t both[] = {book->scenario->baseline, (size_t)(block->option->option - first)};
+  const char *above = cell_here(book, book->row - 1, COLUMN_VALUE);
+  for (size_t i = 0; i < 2; i++) {
+    const struct standing *standing = &ranking->options[both[i]];
+    const int row = put_row(
+        book, block, arena_printf(book->arena, "Ranked, or why not: %s", first[both[i]].label),
+        keys[i], &unit_plain);
+    put_formula_text(book, row, COLUMN_VALUE, standing->ranked ? "yes" : standing->why_not,
+                     formats_cell_text(&book->formats, CELL_LINK), "=%s",
+                     outputs_of(book, rows->why_not, both[i]));
+  }
+  write_verdict(book, block, labels,
+                arena_printf(book->arena, "MIN(%s,%s)", outputs_of(book, rows->ranked, both[0]),
+                             outputs_of(book, rows->ranked, both[1])),
+                above, quoted(book, FINANCE_UNRANKED),
+                *finance_bar(book->scenario, ranking, both[1], book->arena) ? FINANCE_UNRANKED
+                                                                            : verdict);
+}
+
 // The amount that is examined, and whether it pays, step by step.
 static void write_outlay(struct book *book, const struct block *block, int flow, int discounted) {
   static const char *const labels[][2] = {{"Whose extra outlay is examined", "examined"},
                                           {"Verdict by the undiscounted sum", "pays_undiscounted"},
                                           {"Verdict by both sums", "pays_discounted"},
+                                          {"Verdict, if both are ranked", "pays_if_ranked"},
                                           {"Does it pay?", "pays"}};
   struct arena *arena = book->arena;
   const struct unit *usd = unit_of_item(book->scenario, "cash");
@@ -503,8 +536,11 @@ static void write_outlay(struct book *book, const struct block *block, int flow,
   write_verdict(book, block, labels[2], arena_printf(arena, "SUM(%s)", whole_row(book, discounted)),
                 quoted(book, finance_pays[OUTLAY_PAYS]), above, found);
   above = cell_here(book, book->row - 1, COLUMN_VALUE);
-  write_verdict(book, block, labels[3], any, above, quoted(book, finance_pays[OUTLAY_NONE]),
-                finance_pays[outlay]);
+  const bool barred = verdict_has_bars(book);
+  write_verdict(book, block, labels[barred ? 3 : 4], any, above,
+                quoted(book, finance_pays[OUTLAY_NONE]), finance_pays[outlay]);
+  if (barred)
+    write_ranked_verdict(book, block, labels[4], finance_pays[outlay]);
 }
 
 static void write_difference(struct book *book, struct block *block) {

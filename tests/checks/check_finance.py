@@ -48,6 +48,48 @@ OUTLAYS = {
 }
 
 
+# Options that the judge ranks or not: big serves the demand, half of it does not, other is of another workload.
+RANKED = '''\
+[scenario]
+title = Three
+horizon = 3 yr
+date = 2026-11-20
+baseline = {baseline}
+[workload]
+model = llama-2-70b
+{demand}
+[common]
+utilization = 70 %
+electricity_price = 0.08 USD/kWh
+pue = 1.25
+throughput = 4000 token/s
+accelerators = 8
+[option big]
+accelerator = h200-sxm-141
+list_price = 35000 USD
+{big}
+[option half]
+accelerator = h200-sxm-141
+accelerators = 4
+list_price = 12000 USD
+{half}
+[option cheap]
+accelerator = h200-sxm-141
+list_price = 20000 USD
+{big}
+'''
+DEMAND = {'demand': 'demand = 600000 Mtok/yr', 'big': '', 'half': ''}
+UNMET = 'half: at worst it serves 58.9 % of the demand'
+UNLIKE = 'half: its workload differs from that of the baseline: precision: fp8 and bf16'
+# Name: (the scenario's rest, options with a reason, the sentence's end, how many verdicts it gives)
+BARS = {
+    'a demand that is not met': (DEMAND | {'baseline': 'big'}, {'half': UNMET}, f'No verdict: {UNMET}.', 1),
+    'a baseline that does not meet it': (DEMAND | {'baseline': 'half'}, {'big': UNMET, 'cheap': UNMET}, f'No verdict: {UNMET}.', 0),
+    'another workload': ({'demand': '', 'big': 'precision = fp8', 'half': 'precision = bf16', 'baseline': 'big'},
+                         {'half': UNLIKE}, f'No verdict: {UNLIKE}.', 1),
+}
+
+
 def irr(flows, times):
     """The rate at which the flows have no present value, by bisection; None unless it is above zero."""
     if not flows[0] < 0 < sum(flows):
@@ -122,6 +164,26 @@ def check_sheet(scenario, settings, option, examined, pays, _):
                    f'recalculated: {again}')
 
 
+def check_bar(changes, reasons, ending, verdicts):
+    """Amounts, but no verdict on an option that the judge does not rank, and its reason: on every face."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, 'ranked.ini')
+        path.write_text(RANKED.format(**changes))
+        document = run_json('finance', path, '--mixed')
+        sentence = document['answer']
+        expect(sentence.endswith(ending) and sentence.count('extra outlay') == verdicts, sentence)
+        lines = {(row['option'], row['item']): row['value'] for row in run_csv('finance', path, '--mixed')}
+        there = document['difference']['options']
+        written = xlsx.read(harness.report(path, Path(folder, 'book.xlsx'), ('--mixed',)))
+        for option, face in there.items():
+            reason, pays = reasons.get(option), 'not ranked' if option in reasons else 'no'
+            equal((face['pays'], face.get('not_ranked')), (pays, reason), f'{option} in JSON')
+            equal((lines[option, 'pays'], lines.get((option, 'not_ranked'))), (pays, reason), f'{option} in CSV')
+            expect(face['saved'] and face['extra_outlay'], f'amounts of {option}: {face}')
+            rows = finance_rows(written, option, lambda sheet, *place: written.sheets[sheet].value(*place))
+            equal(rows['pays'], pays, f'{option} in the workbook')
+
+
 def check_views(folder):
     """Each view by itself, with the same items as in compare; the table fits however many options there are."""
     items = {option['id']: option['items'] for option in run_json('compare', VIEWS)['options']}
@@ -168,6 +230,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         count.test('views', check_views, Folder(folder))
         count.test('periods', check_periods, Folder(folder))
+    for name, bar in BARS.items():
+        count.test(name, check_bar, *bar)
     for name, outlay in OUTLAYS.items():
         count.test(name, check_outlay, *outlay)
         count.test(f'{name}, workbook', check_sheet, *outlay)

@@ -8,6 +8,8 @@ says, what it does with its records and with its kernels' variants have scripts 
 Deep: a model in four ranks, prompts by the GPU's own kernels, slices of a larger model, a wall meter.
 Seconds: 15, deep 140
 """
+import csv
+import io
 import json
 import os
 import pathlib
@@ -40,6 +42,15 @@ def test_list(_):
     device = listed['devices'][0]
     expect(device['backend'] == 'cpu' and device['memory_bytes'] > 0 and device['units'] > 0, device)
     expect(device['read_bandwidth'] is None, 'measured without --calibrate')
+    rows = list(csv.DictReader(io.StringIO(probe('list', '--format', 'csv').stdout)))
+    lines = {(row['kind'], row['name'], row['item']): row['value'] for row in rows}
+    expect(len(lines) == len(rows), 'a line twice in CSV')
+    for key, value in device.items():
+        if key not in ('memory_free_bytes', 'operations_per_s'):
+            expect(lines['device', 'cpu:0', key] == ('' if value is None else str(value)), f'{key} in CSV')
+    expect(lines['device', 'cpu:0', 'operations_per_s.bf16'] == '', 'a rate in CSV')
+    for meter in listed['meters']:
+        expect(lines['meter', meter['name'], 'status'] == meter['status'], f'{meter["name"]} in CSV')
     for meter in listed['meters']:
         expect(meter['status'] in ('works', 'absent', 'forbidden'), meter)
         expect(meter['detail'], 'a meter without a word')

@@ -43,7 +43,7 @@ BAD = [
     (('list', '--verify-only'), 'unrecognized option'),
     (('run', '--verify-only'), 'expected --model ID'),
     (RUN + ('--verify-only', '--model', 'zzz'), "unknown model 'zzz'"),
-    (('list', '--format', 'csv'), 'expected --format table or json'),
+    (('list', '--format', 'xml'), 'expected --format table, csv or json'),
     (RUN + ('--model', 'tinylama-1.1b'), "did you mean 'tinyllama-1.1b'?"),
     (RUN + ('--model', 'zzz'), "unknown model 'zzz'"),
     (RUN + ('--model', 'gpt-oss-20b', '--layers', '3'),

@@ -200,10 +200,10 @@ static void test_units(void **state) {
   static const struct {
     const char *count, *said; // "": nothing
   } cases[] = {
-      {"60 gpu", "the costs are of 60 accelerators, which are sold in units of 8: 64 must be"},
+      {"60 gpu", "the costs are of 60 accelerators, sold in units of 8: 64 must be"},
       {"64 gpu", ""},
-      {"60, 64 gpu", "the costs are of 60 accelerators in year 1, which are sold in units of 8"},
-      {"64, 68, 70 gpu", "68 accelerators in year 2, which are sold in units of 8: 72 must be"},
+      {"60, 64 gpu", "the costs are of 60 accelerators in year 1, sold in units of 8"},
+      {"64, 68, 70 gpu", "68 accelerators in year 2, sold in units of 8: 72 must be"},
       {"56, 64 gpu", ""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

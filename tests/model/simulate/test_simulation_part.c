@@ -190,7 +190,7 @@ static void test_bad_parts(void **state) {
     const char *from, *to, *error;
   } cases[] = {
       {"{\"", "[\"", "not a part of a simulation"},
-      {"\"schema\":6", "\"schema\":4", "'schema' is missing or wrong"},
+      {"\"schema\":7", "\"schema\":4", "'schema' is missing or wrong"},
       {"\"draws\":300", "\"draws\":0", "'draws' is missing or wrong"},
       {"\"replicates\":2", "\"replicates\":9", "'replicates' is missing or wrong"},
       {"\"groups\":", "\"grups\":", "'groups' is missing or wrong"},
