@@ -8,7 +8,7 @@ import copy
 import tempfile
 from pathlib import Path
 
-from support.program import Count, ROOT, expect, near, run, run_json
+from support.program import BAD_INPUT, Count, ROOT, expect, expect_exit, near, run, run_json
 from support.records import load, save
 
 SCENARIO = '''[scenario]
@@ -51,17 +51,23 @@ def record_of(device, share, **types):
     return record
 
 
+def written(folder, records, accelerators, size=OF_COUNT):
+    text = SCENARIO + size
+    for number, (record, accelerator) in enumerate(zip(records, accelerators)):
+        save(folder / f'o{number}.json', record)
+        text += OPTION.format(id=f'o{number}', accelerator=accelerator, price=20000 + 5000 * number)
+    path = folder / 'scenario.ini'
+    path.write_text(text)
+    return path
+
+
 class Compared:
     """A scenario with an option for each device, its answer and that with a decoding rate typed."""
 
     def __init__(self, folder, devices, shares, size=OF_COUNT):
         self.folder = Path(folder)
-        text = SCENARIO + size
-        for number, (device, share) in enumerate(zip(devices, shares)):
-            save(self.folder / f'o{number}.json', record_of(device, share))
-            text += OPTION.format(id=f'o{number}', accelerator=device[2], price=20000 + 5000 * number)
-        self.path = self.folder / 'scenario.ini'
-        self.path.write_text(text)
+        self.path = written(self.folder, [record_of(device, share) for device, share in zip(devices, shares)],
+                            [device[2] for device in devices], size)
         self.answer = self.ask()
 
     def ask(self, *settings):
@@ -126,10 +132,22 @@ def check_typed(folder):
     expect(INCLUDES not in compared.warned(), compared.warned())
 
 
+def check_types(folder):
+    """Records whose precisions differ are not compared, that of the head included."""
+    for which in ('kv', 'activations', 'head'):
+        records = [record_of(H200, 0.48), record_of(MI300X, 0.48, **{which: 'e4m3'})]
+        path = written(Path(folder), records, (H200[2], MI300X[2]))
+        done = run('compare', path, '--measurements', folder)
+        expect_exit(done, BAD_INPUT, f'not comparable, {which}: bf16 and fp8')
+        mixed = run_json('compare', path, '--measurements', folder, '--mixed')
+        expect([option['workload'][which] for option in mixed['options']] == ['bf16', 'fp8'], which)
+        expect(f'{which}: bf16 and fp8' in mixed['mixed_reason'], mixed['mixed_reason'])
+
+
 def main():
     count = Count()
     tests = [('apart', check_apart, OF_COUNT), ('apart, of a demand', check_apart, OF_DEMAND),
-             ('typed', check_typed), *((str(case), check_case, *case) for case in CASES)]
+             ('typed', check_typed), ('types', check_types), *((str(case), check_case, *case) for case in CASES)]
     for name, test, *arguments in tests:
         with tempfile.TemporaryDirectory() as folder:
             count.test(name, test, folder, *arguments)
