@@ -56,7 +56,7 @@ static void warn_of_few_requests(const struct doubts *doubts,
 static void warn_of_unsaid(const struct doubts *doubts, const struct offer_guarantee *guarantee,
                            size_t workload) {
   const struct fleet_workload *at = &doubts->among->fleet->workloads[workload];
-  const char *unsaid = guaranteed_unsaid(guarantee, at);
+  const char *unsaid = guaranteed_unsaid(guarantee, at, doubts->arena);
   if (*unsaid)
     texts_add(doubts->warnings, doubts->arena,
               "%s: the offer names %s, and the servers' records do not say theirs: taken as "

@@ -37,8 +37,8 @@ extern const char *const fleet_setting_names[FLEET_SETTINGS];
 struct fleet_workload {
   const char *device; // "NVIDIA H200"; for a server its accelerator's id in the catalogue
   const char *model;
-  const char *precision;                  // in words: "fp8, activations bf16, kv fp8"
-  const char *weights, *activations, *kv; // "" for a server whose record does not tell
+  const char *precision; // in words: "fp8, activations bf16, kv fp8, head bf16"
+  const char *weights, *activations, *kv, *head; // "" for a server whose record does not tell
   int batch, context;
   int together;  // devices of the node that ran at once; 1: one by one
   int ranks;     // that held a model together, or served together; 1: each by itself

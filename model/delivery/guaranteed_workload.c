@@ -7,6 +7,7 @@
 #include "model/records/serving.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,10 +30,30 @@ static bool is_number(const char *said, int measured) {
   return !*said || atoi(said) == measured;
 }
 
-// A device's record always states both.
+// Beside that of the weights. A device's record states all of them.
+static const struct precision {
+  enum workload_key key;
+  size_t measured; // offset in struct fleet_workload
+} precisions[] = {
+    {WORKLOAD_ACTIVATIONS, offsetof(struct fleet_workload, activations)},
+    {WORKLOAD_KV, offsetof(struct fleet_workload, kv)},
+    {WORKLOAD_HEAD, offsetof(struct fleet_workload, head)},
+};
+
+enum { PRECISIONS = sizeof precisions / sizeof precisions[0] };
+
+static const char *precision_of(const struct fleet_workload *measured,
+                                const struct precision *precision) {
+  return *(const char *const *)((const char *)measured + precision->measured);
+}
+
 static bool has_precisions(const struct workload *workload, const struct fleet_workload *measured) {
-  return (!*measured->activations || says(workload, WORKLOAD_ACTIVATIONS, measured->activations)) &&
-         (!*measured->kv || says(workload, WORKLOAD_KV, measured->kv));
+  for (size_t i = 0; i < PRECISIONS; i++) {
+    const char *precision = precision_of(measured, &precisions[i]);
+    if (*precision && !says(workload, precisions[i].key, precision))
+      return false;
+  }
+  return true;
 }
 
 static bool fits_decoding(const struct workload *workload, const struct fleet_workload *measured) {
@@ -74,19 +95,26 @@ bool guaranteed_fits(const struct guaranteed_among *among, const struct offer_gu
                  : fits_decoding(workload, measured));
 }
 
+static bool is_unsaid(const struct offer_guarantee *guarantee,
+                      const struct fleet_workload *measured, const struct precision *precision) {
+  return *guarantee->workload.values[precision->key] && !*precision_of(measured, precision);
+}
+
 const char *guaranteed_unsaid(const struct offer_guarantee *guarantee,
-                              const struct fleet_workload *measured) {
-  const char *const *said = guarantee->workload.values;
-  const bool activations = *said[WORKLOAD_ACTIVATIONS] && !*measured->activations;
-  const bool kv = *said[WORKLOAD_KV] && !*measured->kv;
-  return activations && kv ? "activations and kv" : activations ? "activations" : kv ? "kv" : "";
+                              const struct fleet_workload *measured, struct arena *arena) {
+  struct texts unsaid = {0};
+  for (size_t i = 0; i < PRECISIONS; i++)
+    if (is_unsaid(guarantee, measured, &precisions[i]))
+      texts_add(&unsaid, arena, "%s", workload_key_names[precisions[i].key]);
+  return texts_joined_by(&unsaid, " and ", arena);
 }
 
 static int unsaid_count(const struct offer_guarantee *guarantee,
                         const struct fleet_workload *measured) {
-  const char *const *said = guarantee->workload.values;
-  return (*said[WORKLOAD_ACTIVATIONS] && !*measured->activations) +
-         (*said[WORKLOAD_KV] && !*measured->kv);
+  int count = 0;
+  for (size_t i = 0; i < PRECISIONS; i++)
+    count += is_unsaid(guarantee, measured, &precisions[i]);
+  return count;
 }
 
 static bool says_more(const struct offer_guarantee *guarantee, const struct fleet_workload *a,
@@ -125,6 +153,7 @@ static const char *advice(const struct offer_guarantee *guarantee, const struct 
       {!*said[WORKLOAD_CONTEXT], a->context != b->context, "context"},
       {!*said[WORKLOAD_ACTIVATIONS], strcmp(a->activations, b->activations) != 0, "activations"},
       {!*said[WORKLOAD_KV], strcmp(a->kv, b->kv) != 0, "kv"},
+      {!*said[WORKLOAD_HEAD], strcmp(a->head, b->head) != 0, "head"},
   };
   struct texts open = {0};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)

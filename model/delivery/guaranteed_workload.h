@@ -26,15 +26,15 @@ bool guaranteed_is_offered(const struct guaranteed_among *among,
 
 // Whether a workload may be compared with a guarantee. Request lengths may differ by
 // REQUEST_LENGTHS; a rate means Poisson arrivals, requests in flight mean a closed loop, and a
-// server is on one node. If a server's record does not state its activations or its KV cache's
-// precision, these may be as guaranteed.
+// server is on one node. What a server's record does not state of the precisions of activations, KV
+// cache and head may be as guaranteed.
 bool guaranteed_fits(const struct guaranteed_among *among, const struct offer_guarantee *guarantee,
                      const struct fleet_workload *measured);
 
 // What a guarantee states about a server and its records do not: "activations and kv"; "" for
-// nothing.
+// nothing. In the arena.
 const char *guaranteed_unsaid(const struct offer_guarantee *guarantee,
-                              const struct fleet_workload *measured);
+                              const struct fleet_workload *measured, struct arena *arena);
 
 // The fleet's workload that a guarantee applies to; of several, the one whose records state most of
 // what is guaranteed: -1 if there is none. Errors: several that differ in what the guarantee leaves

@@ -62,7 +62,8 @@ static void take_workload(struct offer_reader *reader, enum workload_key which,
     take_naming(reader, key,
                 naming_find_row(reader->catalog, CATALOG_MODELS, key->value, &row, reader->arena),
                 out);
-  else if (which == WORKLOAD_PRECISION || which == WORKLOAD_ACTIVATIONS || which == WORKLOAD_KV)
+  else if (which == WORKLOAD_PRECISION || which == WORKLOAD_ACTIVATIONS || which == WORKLOAD_KV ||
+           which == WORKLOAD_HEAD)
     take_naming(reader, key, naming_find_precision(reader->catalog, key->value, reader->arena),
                 out);
   else if (which == WORKLOAD_BASIS && strcmp(key->value, "decode") != 0 &&
@@ -79,8 +80,8 @@ static void take_workload(struct offer_reader *reader, enum workload_key which,
 // The keys of [workload] that a guaranteed rate depends on; rates and times per user are not part
 // of a guarantee.
 static const enum workload_key workload_keys[] = {
-    WORKLOAD_MODEL,    WORKLOAD_PRECISION, WORKLOAD_ACTIVATIONS, WORKLOAD_KV,     WORKLOAD_BASIS,
-    WORKLOAD_SCENARIO, WORKLOAD_TOKENS,    WORKLOAD_BATCH,       WORKLOAD_CONTEXT};
+    WORKLOAD_MODEL, WORKLOAD_PRECISION, WORKLOAD_ACTIVATIONS, WORKLOAD_KV,    WORKLOAD_HEAD,
+    WORKLOAD_BASIS, WORKLOAD_SCENARIO,  WORKLOAD_TOKENS,      WORKLOAD_BATCH, WORKLOAD_CONTEXT};
 
 enum { WORKLOADS = sizeof workload_keys / sizeof workload_keys[0], RATES = 2 };
 

@@ -11,6 +11,7 @@ const char *const workload_key_names[WORKLOAD_KEYS] = {
     [WORKLOAD_PRECISION] = "precision",
     [WORKLOAD_ACTIVATIONS] = "activations",
     [WORKLOAD_KV] = "kv",
+    [WORKLOAD_HEAD] = "head",
     [WORKLOAD_SPARSITY] = "sparsity",
     [WORKLOAD_SPECULATION] = "speculation",
     [WORKLOAD_BASIS] = "basis",

@@ -22,6 +22,7 @@ enum workload_key {
   WORKLOAD_PRECISION,     // of the weights
   WORKLOAD_ACTIVATIONS,   // their precision; from a record, or stated
   WORKLOAD_KV,            // precision of the KV cache; from a record, or stated
+  WORKLOAD_HEAD,          // that of embedding and head; from a record of the probe, or stated
   WORKLOAD_SPARSITY,      // dense or sparse (2:4) weights; stated
   WORKLOAD_SPECULATION,   // such as mtp, EAGLE3, WORKLOAD_UNNAMED; "": none
   WORKLOAD_BASIS,         // serving (prefill included) or decode

@@ -66,7 +66,8 @@ static bool goes_before(const struct measurement *result, enum grade grade,
 // Of one model in the same precisions, and so on one curve.
 static bool is_same_model(const struct measurement *a, const struct measurement *b) {
   return !strcmp(a->model.id, b->model.id) && !strcmp(a->precision, b->precision) &&
-         !strcmp(a->types.activations, b->types.activations) && !strcmp(a->types.kv, b->types.kv);
+         !strcmp(a->types.activations, b->types.activations) && !strcmp(a->types.kv, b->types.kv) &&
+         !strcmp(a->types.head, b->types.head);
 }
 
 static bool is_alike(const struct measurement *a, const struct measurement *b) {
@@ -131,12 +132,14 @@ static bool is_fitting(const struct query *query, const struct measurement *resu
          is_wanted(query, WORKLOAD_PRECISION, result->precision) &&
          is_wanted(query, WORKLOAD_ACTIVATIONS, recorded_precision(result->types.activations)) &&
          is_wanted(query, WORKLOAD_KV, recorded_precision(result->types.kv)) &&
+         is_wanted(query, WORKLOAD_HEAD, recorded_precision(result->types.head)) &&
          is_wanted(query, WORKLOAD_SPARSITY, "dense");
 }
 
 // ", activations bf16, kv fp8", as far as the workload states them.
 static const char *other_precisions(const struct query *query) {
-  static const enum workload_key keys[] = {WORKLOAD_ACTIVATIONS, WORKLOAD_KV, WORKLOAD_SPARSITY};
+  static const enum workload_key keys[] = {WORKLOAD_ACTIVATIONS, WORKLOAD_KV, WORKLOAD_HEAD,
+                                           WORKLOAD_SPARSITY};
   const char *text = "";
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
     if (*wanted(query, keys[i]))
@@ -188,13 +191,14 @@ static struct query same_model(const struct query *query, size_t first) {
   return same;
 }
 
-// "llama-3.1-8b in fp8, activations bf16, kv bf16 (FILE)"
+// "llama-3.1-8b in fp8, activations bf16, kv bf16, head bf16 (FILE)"
 static const char *model_text(const struct measurement *result, struct arena *arena) {
   const struct measurement_types *types = &result->types;
-  return arena_printf(arena, "%s in %s%s%s%s%s (%s)", result->model.id, result->precision,
+  return arena_printf(arena, "%s in %s%s%s%s%s%s%s (%s)", result->model.id, result->precision,
                       *types->activations ? ", activations " : "",
                       recorded_precision(types->activations), *types->kv ? ", kv " : "",
-                      recorded_precision(types->kv), source_file_name(result->record->path));
+                      recorded_precision(types->kv), *types->head ? ", head " : "",
+                      recorded_precision(types->head), source_file_name(result->record->path));
 }
 
 // How many records have the result, at the same power limit if they state it.
@@ -221,7 +225,7 @@ static void remark_on(const struct query *query, const char *passed_over, struct
           ? arena_printf(query->arena,
                          "matching decoding records differ in their precisions or model: %s is "
                          "used, not %s: the best grade, then the newest; model, precision, "
-                         "activations and kv in [workload] choose another",
+                         "activations, kv and head in [workload] choose another",
                          model_text(best->nearest, query->arena), passed_over)
           : "";
 }

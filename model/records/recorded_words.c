@@ -78,12 +78,19 @@ const char *recorded_idle_source(const struct measurement *result, struct arena 
   return power_source(result, result->idle_power_w, &result->readings.idle, arena);
 }
 
+// ", 48.3 % of its read bandwidth", or "".
+static const char *reached(const struct measurement *result, struct arena *arena) {
+  const double share = measurement_read_share(result);
+  return isnan(share) ? "" : arena_printf(arena, ", %.3g %% of its read bandwidth", 100 * share);
+}
+
 const char *recorded_source(const struct measurement *result, struct arena *arena) {
-  return arena_printf(arena, "record %s: %s, decode only%s%s%s%s",
+  return arena_printf(arena, "record %s: %s, decode only%s%s%s%s%s",
                       source_file_name(result->record->path), result->record->device.name,
                       recorded_interval(result->ci95_low, result->ci95_high,
                                         result->window_tokens_per_s > 0, arena),
-                      sharded(result, arena), crowded(result, arena), unsteadiness(result));
+                      reached(result, arena), sharded(result, arena), crowded(result, arena),
+                      unsteadiness(result));
 }
 
 const char *recorded_source_at(const struct measurement *result, enum workload_key along, int at,

@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-// Of its throughput: record, device, interval, and what else ran on how many devices.
+// Of its throughput: record, device, interval, share of the read bandwidth, and what else ran on
+// how many devices.
 const char *recorded_source(const struct measurement *result, struct arena *arena);
 
 // Of a throughput that is interpolated along the batch or the context, from this result and others.

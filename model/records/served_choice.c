@@ -92,6 +92,7 @@ static const char *why_not(const struct query *query, const struct serving_recor
        is_wanted(workload, WORKLOAD_ACTIVATIONS, record->activations)},
       {"kv", record->kv, workload->values[WORKLOAD_KV],
        is_wanted(workload, WORKLOAD_KV, record->kv)},
+      {"head", "", workload->values[WORKLOAD_HEAD], is_wanted(workload, WORKLOAD_HEAD, "")},
       {"sparsity", "dense", workload->values[WORKLOAD_SPARSITY],
        is_wanted(workload, WORKLOAD_SPARSITY, "dense")},
       {"tokens", "output", workload->values[WORKLOAD_TOKENS],

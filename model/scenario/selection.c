@@ -38,6 +38,7 @@ static const struct {
     [WORKLOAD_PRECISION] = {naming_precisions, NAMING_PRECISIONS, "precision"},
     [WORKLOAD_ACTIVATIONS] = {naming_precisions, NAMING_PRECISIONS, "precision"},
     [WORKLOAD_KV] = {naming_precisions, NAMING_PRECISIONS, "precision"},
+    [WORKLOAD_HEAD] = {naming_precisions, NAMING_PRECISIONS, "precision"},
     [WORKLOAD_SPARSITY] = {sparsities, sizeof sparsities / sizeof sparsities[0], NULL},
     [WORKLOAD_BASIS] = {bases, sizeof bases / sizeof bases[0], NULL},
     [WORKLOAD_TOKENS] = {token_kinds, sizeof token_kinds / sizeof token_kinds[0], NULL},

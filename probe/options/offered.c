@@ -28,6 +28,23 @@ static void take_text(const struct workload *workload, enum workload_key key, co
     *out = workload->values[key];
 }
 
+// The probe computes embedding and head in bf16 or as the weights.
+static int take_head(const struct workload *workload, const char *precision, const char **out,
+                     struct diagnostics *diagnostics) {
+  const char *head = workload->values[WORKLOAD_HEAD];
+  const bool is_bf16 = !strcmp(head, "bf16");
+  if (!*head)
+    return 0;
+  *out = is_bf16 ? "bf16" : "weights";
+  if (is_bf16 || !strcmp(head, precision))
+    return 0;
+  diagnostics_error(diagnostics, workload->places[WORKLOAD_HEAD],
+                    "the probe cannot measure a head in %s with weights in %s: only one in bf16, "
+                    "or as the weights",
+                    head, precision);
+  return -1;
+}
+
 static int take(const struct offer_guarantee *guarantee, struct probe_options *options,
                 struct diagnostics *diagnostics) {
   const struct workload *workload = &guarantee->workload;
@@ -41,7 +58,7 @@ static int take(const struct offer_guarantee *guarantee, struct probe_options *o
   take_number(workload, WORKLOAD_CONTEXT, &options->contexts);
   take_text(workload, WORKLOAD_KV, &options->kv);
   take_text(workload, WORKLOAD_ACTIVATIONS, &options->activations);
-  return 0;
+  return take_head(workload, precision, &options->head, diagnostics);
 }
 
 static int refuse_name(const struct offer *offer, const char *name,

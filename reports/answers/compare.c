@@ -9,6 +9,7 @@
 #include "model/questions/lateness.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/read_shares.h"
 #include "model/simulate/simulation.h"
 #include "reports/answers/compare_notes.h"
 #include "reports/answers/finance.h"
@@ -29,6 +30,7 @@ struct comparing {
   const struct scenario *scenario;
   const struct ranking *ranking;
   const struct simulation *simulation; // NULL: there are no ranges
+  struct read_shares shares;
   struct arena *arena;
 };
 
@@ -97,6 +99,38 @@ static void add_grades(const struct comparing *comparing, struct answer_table *t
   table->row_count -= !any;
 }
 
+// Below the throughputs: how much of its own read bandwidth each device reached; or below the
+// costs: what they were if all had reached as much. Only where records of several vendors' devices
+// are compared, and the second only if they are far apart.
+enum share_row { SHARE_REACHED, COST_AT_EQUAL };
+
+static void add_shares(const struct comparing *comparing, struct answer_table *table,
+                       enum share_row which, struct answer_row row) {
+  const struct read_shares *shares = &comparing->shares;
+  if (!(which == SHARE_REACHED ? shares->beside : shares->apart))
+    return;
+  struct answer_cell *cells = answer_table_row_of(table, row);
+  for (size_t o = 0; o < comparing->scenario->option_count; o++)
+    if (shares->counted[o])
+      cells[1 + o] = cell_value(which == SHARE_REACHED ? shares->share[o] : shares->cost[o]);
+}
+
+static void add_share_reached(const struct comparing *comparing, struct answer_table *table) {
+  add_shares(comparing, table, SHARE_REACHED,
+             (struct answer_row){.label = "  share of read bandwidth",
+                                 .unit = unit_known("%", comparing->arena),
+                                 .emphasis = EMPHASIS_FAINT,
+                                 .brief = "read share"});
+}
+
+static void add_cost_at_equal(const struct comparing *comparing, struct answer_table *table) {
+  add_shares(comparing, table, COST_AT_EQUAL,
+             (struct answer_row){.label = "  at equal read shares",
+                                 .unit = unit_of_item(comparing->scenario, "cost_per_mtok"),
+                                 .emphasis = EMPHASIS_FAINT,
+                                 .brief = "cost at equal shares"});
+}
+
 // A rented option has no price to buy it at, neither list nor net.
 static void leave_out_rented(const struct comparing *comparing, struct answer_cell *cells) {
   const int list_price = model_find(comparing->scenario->model, "list_price");
@@ -128,6 +162,8 @@ static void add_facts(const struct comparing *comparing, struct answer_table *ta
       leave_out_unstated(comparing, cells, declaration);
       add_grades(comparing, table, declaration);
     }
+    if (!strcmp(facts[i].item, "throughput"))
+      add_share_reached(comparing, table);
   }
 }
 
@@ -197,8 +233,10 @@ static void add_results(const struct comparing *comparing, struct answer_table *
         cells[1 + o].starred = true;
         cells[1 + o].emphasis = EMPHASIS_GOOD;
       }
-    if (d == cost)
+    if (d == cost) {
       add_interval(comparing, table, OUTCOME_COST, &item->unit, ON_TERMINAL);
+      add_cost_at_equal(comparing, table);
+    }
   }
 }
 
@@ -485,6 +523,16 @@ static struct answer_table verdict_table(const struct comparing *comparing) {
   add_interval(comparing, &table, OUTCOME_COST, unit_of_item(comparing->scenario, "cost_per_mtok"),
                TO_MACHINES);
   add_interval(comparing, &table, OUTCOME_SAVING, plain, TO_MACHINES);
+  add_shares(comparing, &table, SHARE_REACHED,
+             (struct answer_row){.key = "read_bandwidth_share",
+                                 .label = "Share of its own read bandwidth",
+                                 .unit = plain,
+                                 .json = "options[id=%c].%r"});
+  add_shares(comparing, &table, COST_AT_EQUAL,
+             (struct answer_row){.key = "cost_at_equal_shares",
+                                 .label = "Cost at equal shares of read bandwidth",
+                                 .unit = unit_of_item(comparing->scenario, "cost_per_mtok"),
+                                 .json = "options[id=%c].%r"});
   for (int what = 0; what < 3; what++) {
     static const struct answer_row rows[] = {
         {.key = "ranked", .label = "Ranked", .faces = FACE_CSV},
@@ -537,6 +585,7 @@ struct answer compare_answer(const struct scenario *scenario, const struct simul
   const struct comparing comparing = {.scenario = scenario,
                                       .ranking = ranking_of(scenario, arena),
                                       .simulation = simulation,
+                                      .shares = read_shares_of(scenario, arena),
                                       .arena = arena};
   struct answer answer = answer_new("compare", "options", NULL, scenario, arena);
   answer.sentence =

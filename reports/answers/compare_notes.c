@@ -126,6 +126,7 @@ static const char *workload_words(const struct workload *workload, struct arena 
   } around[WORKLOAD_KEYS] = {
       [WORKLOAD_ACTIVATIONS] = {"", " activations"},
       [WORKLOAD_KV] = {"", " KV cache"},
+      [WORKLOAD_HEAD] = {"", " head"},
       [WORKLOAD_INTERACTIVITY] = {"", " for each user"},
       [WORKLOAD_TTFT] = {"TTFT ", ""},
       [WORKLOAD_TPOT] = {"TPOT ", ""},

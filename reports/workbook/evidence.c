@@ -161,6 +161,7 @@ static void write_workload(struct book *book, const struct option *option) {
       [WORKLOAD_PRECISION] = "Precision",
       [WORKLOAD_ACTIVATIONS] = "Precision of activations",
       [WORKLOAD_KV] = "Precision of the KV cache",
+      [WORKLOAD_HEAD] = "Precision of embedding and head",
       [WORKLOAD_SPARSITY] = "Dense or sparse weights",
       [WORKLOAD_BASIS] = "Basis: serving (prefill included) or decode",
       [WORKLOAD_SCENARIO] = "Benchmark scenario",

@@ -343,6 +343,13 @@ def test_bad_records(folder):
     types = [{**one, 'precision': 'bf16', 'types': {**one['types'], 'weights': 'bf16'}} for one in made['results']]
     write(records, record('node-0000', 0, types))
     told(UNDECIDED, 'not covered by a guarantee, and left out', 'bf16')
+    heads = [{**one, 'types': {**one['types'], 'head': 'e4m3'}} for one in made['results']]
+    write(records, record('node-0000', 0, heads))
+    offered = offer(folder, more='power = 560 W/gpu\nhead = bf16\n')
+    told(UNDECIDED, 'not covered by a guarantee, and left out', 'head fp8')
+    offered = offer(folder)
+    write(records, record('node-0000', 0, heads))
+    told(BAD_INPUT, 'matches two measured workloads', 'state head in it')
     models = [{**one, 'model': {**one['model'], 'id': 'llama-3.1-70b'}} for one in made['results']]
     write(records, record('node-0000', 0, models))
     told(UNDECIDED, 'not covered by a guarantee, and left out', 'llama-3.1-70b')

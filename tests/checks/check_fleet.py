@@ -330,8 +330,10 @@ def test_links(folder):
 
 
 def test_workloads_stay_apart(folder):
-    """Batches are not compared with each other, nor what ran alone with what ran together."""
+    """Batches are not compared with each other, nor heads of two types, nor what ran alone with what ran together."""
     made = [result(1000.0, 500.0), result(900.0, 480.0, batch=32)]
+    made += [result(800.0, 450.0, batch=16) for _ in range(2)]
+    made[3]['types'] = {**made[3]['types'], 'head': 'e4m3'}
     write(folder, record('a', 0, made))
     beside = result(1000.0, 500.0)
     beside['together'] = {**beside['together'], 'devices': 2, 'tokens_per_s': 950.0, 'slowest': 950.0,
@@ -339,7 +341,9 @@ def test_workloads_stay_apart(folder):
     write(folder, record('b', 0, [beside]))
     found = {row['workload'].rpartition('context 4096')[2] + row['workload'].partition('batch ')[2][:2]:
              row['median'] for row in rows(fleet(folder), 'measured')}
-    expect(set(found) == {'64', '32', ', 2 devices at once64'}, str(found))
+    expect(set(found) == {'64', '32', '16', ', 2 devices at once64'}, str(found))
+    heads = [row['workload'] for row in rows(fleet(folder), 'measured') if 'batch 16' in row['workload']]
+    expect(len(heads) == 2 and 'head fp8' in heads[0] + heads[1], str(heads))
     close(found[', 2 devices at once64'], 950, 1e-9, 'tokens/s of a device while all ran')
 
 

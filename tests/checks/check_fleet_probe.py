@@ -145,6 +145,8 @@ def test_offered_refused(fleet):
         said(fleet.start(0, 1, *more), BAD_INPUT, words)
     fleet.launch()
     said(fleet.start(0, 1, '--for', 'whole numbers'), BAD_INPUT, 'cannot run tiny int8, batch 1, context 64')
+    path.write_text(path.read_text().replace('head = bf16', 'head = int8'))
+    said(fleet.start(0, 1, '--for', 'wide'), BAD_INPUT, 'head = int8', 'cannot measure a head in int8 with weights in bf16')
     path.write_text(OFFER.replace('accelerators = 2 gpu\n', ''))
     said(fleet.start(0, 1), BAD_INPUT, "needs 'accelerators'")
     fleet.model = model[:-2]

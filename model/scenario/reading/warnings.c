@@ -14,6 +14,7 @@
 #include "model/scenario/likeness.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/read_shares.h"
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/grading.h"
 #include "model/scenario/reading/left_out.h"
@@ -631,5 +632,6 @@ void scenario_assess(struct scenario *scenario, struct arena *arena) {
   periods_warn(scenario, arena);
   schedules_warn(scenario, arena);
   warn_of_rounds(scenario, arena);
+  read_shares_warn(scenario, arena);
   warn_of_no_records(scenario, arena);
 }

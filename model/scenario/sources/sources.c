@@ -199,6 +199,7 @@ void sources_take_workload(const struct sources *sources, const struct measureme
   values[WORKLOAD_PRECISION] = measured->precision;
   values[WORKLOAD_ACTIVATIONS] = recorded_precision(measured->types.activations);
   values[WORKLOAD_KV] = recorded_precision(measured->types.kv);
+  values[WORKLOAD_HEAD] = recorded_precision(measured->types.head);
   if (!*values[WORKLOAD_BATCH])
     values[WORKLOAD_BATCH] = arena_printf(sources->arena, "%d", measured->batch);
   const struct workload *workload = &sources->option->workload;

@@ -134,6 +134,7 @@ model = tinyllama-1.1b
 precision = bf16
 basis = decode
 batch = 4
+head = bf16
 tokens_per_s = 1 token/s/gpu
 [guarantee whole numbers]
 model = tinyllama-1.1b

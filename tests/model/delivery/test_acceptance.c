@@ -90,6 +90,7 @@ static void make(struct made *made, const struct kind *kind, uint64_t seed, stru
                                      .weights = "fp8",
                                      .activations = "bf16",
                                      .kv = "fp8",
+                                     .head = "bf16",
                                      .batch = 64,
                                      .context = 4096,
                                      .together = 1,

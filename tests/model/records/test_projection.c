@@ -57,7 +57,7 @@ static void start(struct world *world) {
                        .count = 1,
                        .accelerators = catalog_table(&world->catalog, CATALOG_ACCELERATORS)};
   world->workload = (struct workload){
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "2", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "", "2", "512"}};
 }
 
 static const char *project(struct world *world, const char *file, const char *accelerator,

@@ -85,6 +85,7 @@ static void test_choose(void **state) {
                                            [WORKLOAD_PRECISION] = cases[i].precision,
                                            [WORKLOAD_ACTIVATIONS] = "",
                                            [WORKLOAD_KV] = "",
+                                           [WORKLOAD_HEAD] = "",
                                            [WORKLOAD_SPARSITY] = "",
                                            [WORKLOAD_SPECULATION] = "",
                                            [WORKLOAD_INTERACTIVITY] = "",
@@ -130,7 +131,7 @@ static void test_newest_whole_model(void **state) {
   assert_ptr_equal(records_of_backend(&records, "cpu"), list[1]);
   assert_null(records_of_backend(&records, "hip"));
   struct workload workload = {
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
   struct recorded recorded;
   assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
   expect_near(recorded.tokens_per_s, 72, 1e-12, "the newer record");
@@ -161,7 +162,8 @@ static void test_curve(void **state) {
       list[0]->results[k].shard.of = wanted[i].ranks;
     const struct records records = {.list = list, .count = 1};
     const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", wanted[i].kv, "", "",
-                                                 "", "", "", "", "", "", "", wanted[i].context}};
+                                                 "", "", "", "", "", "", "", "",
+                                                 wanted[i].context}};
     struct curve curve;
     struct recorded nearest;
     const char *why =
@@ -193,7 +195,7 @@ static void test_tensor_parallel(void **state) {
   }
   const struct records records = {.list = list, .count = 2};
   const struct workload workload = {
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
   const struct measurement *two = NULL;
   for (size_t k = 0; k < list[0]->count; k++)
     if (list[0]->results[k].batch == 4 && list[0]->results[k].context == 512)
@@ -233,7 +235,7 @@ static void test_ranks(void **state) {
        "; one of 2 ranks, an all-reduce taking 12 us (a paper)"},
   };
   const struct workload workload = {
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
   for (size_t i = 0; i < 2; i++) {
     struct recorded recorded;
     assert_null(
@@ -243,7 +245,7 @@ static void test_ranks(void **state) {
       fail_msg("expected '%s' in '%s'", expected[i].source, recorded.source);
   }
   const struct workload first = {
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "1", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "", "1", "512"}};
   struct recorded recorded;
   recorded_choose(&expected[1].records, "", "cpu", &first, &recorded, &fixture.arena);
   assert_non_null(strstr(recorded.source, "; with 8 devices at once 97.2 % of that"));
@@ -276,7 +278,7 @@ static void test_source_of_watts(void **state) {
           false, end_s, power_w, expected[i].readings, expected[i].readings};
     const struct records records = {.list = list, .count = 1};
     const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "",
-                                                 "", "", "", expected[i].batch, "512"}};
+                                                 "", "", "", "", expected[i].batch, "512"}};
     struct recorded recorded;
     assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
     assert_string_equal(recorded.load_source, expected[i].source);
@@ -323,7 +325,7 @@ static void test_devices(void **state) {
     struct records records = {
         .list = list, .count = 1, .accelerators = catalog_table(&catalog, CATALOG_ACCELERATORS)};
     struct workload workload = {
-        .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
+        .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
     struct recorded recorded;
     const char *why = recorded_choose(&records, devices[i].file, devices[i].accelerator, &workload,
                                       &recorded, &fixture.arena);
@@ -335,21 +337,29 @@ static void test_devices(void **state) {
   }
 }
 
-// Batch 4 and 16 with a KV cache in bf16; 16 and 64 with one in fp8, twice as fast and newer.
+// Batch 4 and 16 with KV cache and head in bf16; 16 and 64 with one of the two in fp8, twice as fast
+// and newer.
 static void test_precisions(void **state) {
   (void)state;
+  enum { OF_KV, OF_HEAD };
   static const struct {
-    const char *batch, *kv;
+    int of;
+    const char *batch, *precision;
     double tokens_per_s;
     enum grade grade;
     const char *remark;
   } expected[] = {
-      {"16", "", 240, GRADE_MEASURED,
-       "kv fp8 (new.json) is used, not llama-3.1-8b in bf16, activations bf16, kv bf16 (machine"},
-      {"16", "bf16", 120, GRADE_MEASURED, ""},
-      {"4", "", 36, GRADE_MEASURED, ""},
-      {"10", "", 78, GRADE_PROJECTED, ""}, // on a straight line between the two in bf16
-      {"16", "fp8", 240, GRADE_MEASURED, ""},
+      {OF_KV, "16", "", 240, GRADE_MEASURED,
+       "kv fp8, head bf16 (new.json) is used, not llama-3.1-8b in bf16, activations bf16, kv bf16, "
+       "head bf16 (machine"},
+      {OF_KV, "16", "bf16", 120, GRADE_MEASURED, ""},
+      {OF_KV, "4", "", 36, GRADE_MEASURED, ""},
+      {OF_KV, "10", "", 78, GRADE_PROJECTED, ""}, // on a straight line between the two in bf16
+      {OF_KV, "16", "fp8", 240, GRADE_MEASURED, ""},
+      {OF_HEAD, "16", "", 240, GRADE_MEASURED, "head fp8 (new.json) is used, not"},
+      {OF_HEAD, "16", "bf16", 120, GRADE_MEASURED, ""},
+      {OF_HEAD, "10", "", 78, GRADE_PROJECTED, ""},
+      {OF_HEAD, "16", "fp8", 240, GRADE_MEASURED, ""},
   };
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
     struct fixture fixture;
@@ -360,13 +370,15 @@ static void test_precisions(void **state) {
       list[0]->results[k].whole_model =
           list[0]->results[k].batch == 4 || list[0]->results[k].batch == 16;
       list[1]->results[k].whole_model = list[1]->results[k].batch >= 16;
-      list[1]->results[k].types.kv = "e4m3";
+      *(expected[i].of == OF_KV ? &list[1]->results[k].types.kv : &list[1]->results[k].types.head) =
+          "e4m3";
       list[1]->results[k].tokens_per_s *= 2;
       list[1]->results[k].finished = "2026-11-02T10:00:00Z";
     }
     const struct records records = {.list = list, .count = 2};
-    const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", expected[i].kv, "", "",
-                                                 "", "", "", "", "", "", expected[i].batch, "512"}};
+    struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "",
+                                           "", "", "", expected[i].batch, "512"}};
+    workload.values[expected[i].of == OF_KV ? WORKLOAD_KV : WORKLOAD_HEAD] = expected[i].precision;
     struct recorded recorded;
     assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
     expect_near(recorded.tokens_per_s, expected[i].tokens_per_s, 1e-12, expected[i].batch);
@@ -381,7 +393,7 @@ static void test_precisions(void **state) {
     struct curve curve;
     assert_null(recorded_curve(&records, "", "cpu", &open, &curve, &recorded, &fixture.arena));
     assert_int_equal(curve.count, 2); // of one precision
-    assert_true(curve.batch[0] == (!strcmp(expected[i].kv, "bf16") ? 4 : 16));
+    assert_true(curve.batch[0] == (!strcmp(expected[i].precision, "bf16") ? 4 : 16));
     fixture_end(&fixture);
   }
 }
@@ -413,8 +425,8 @@ static void test_several_records(void **state) {
       list[1]->results[k].finished = "2026-11-02T10:00:00Z";
     }
     const struct records records = {.list = list, .count = 2};
-    const struct workload workload = {
-        .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "16", "512"}};
+    const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "",
+                                                 "", "", "", "", "16", "512"}};
     struct recorded recorded;
     assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
     expect_near(recorded.tokens_per_s, expected[i].tokens_per_s, 1e-12, "chosen");
@@ -441,7 +453,7 @@ static void test_watts_of_some(void **state) {
     }
   const struct records records = {.list = list, .count = 1};
   const struct workload workload = {
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "6", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "", "6", "512"}};
   static const struct {
     const char *batch;
     double watts; // 0: none
@@ -551,7 +563,7 @@ static void test_rate_of_the_watts(void **state) {
     }
     const struct records records = {.list = list, .count = 1};
     const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "",
-                                                 "", "", "", expected[i].batch, "512"}};
+                                                 "", "", "", "", expected[i].batch, "512"}};
     struct recorded recorded;
     struct curve curve = {0};
     if (*expected[i].batch)
