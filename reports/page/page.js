@@ -309,8 +309,9 @@ function draw_break_even(now) {
   at('axis').value = name;
   at('break-even-title').textContent =
     state.from === state.to ? 'Cost per token against one input' : 'Break-even';
-  put_chart('break-even', option_legend([state.from, state.to]), break_even_chart(state, break_even(state, inputs, costs, target), target,
-    inputs[target.moves[0]][target.input], inner_width(at('break-even'))));
+  put_chart('break-even', pair_legend(state), break_even_chart(state,
+    break_even(state, inputs, costs, target), target, inputs[target.moves[0]][target.input],
+    inner_width(at('break-even'))));
 }
 
 const pictures = {

@@ -103,10 +103,28 @@ function saving_text(ranking, o) {
 
 const MAX_LABEL = 40; // characters of an option's label in a chart; the cards have it in full
 
-function short_label(o, most = MAX_LABEL) {
-  const letters = [...data.options[o].label];
-  return letters.length > most ? `${letters.slice(0, most - 1).join('').trim()}\u2026` : letters.join('');
+const cut_end = (letters, most) => `${letters.slice(0, most - 1).join('').trimEnd()}\u2026`;
+
+function cut_middle(letters, most) {
+  const head = (most - 3) >> 1;
+  return `${letters.slice(0, head).join('').trimEnd()} \u2026 ${letters.slice(head + 3 - most).join('').trimStart()}`;
 }
+
+// All options' labels with at most that many characters: their beginnings, or beginnings and ends where
+// those are the same for several, or with their ids where these are the same, too.
+function short_labels(most) {
+  const labels = data.options.map(({ label }) => [...label]);
+  const ways = [cut_end, cut_middle].map((cut) => labels.map((letters) =>
+    (letters.length > most ? cut(letters, most) : letters.join(''))));
+  return data.options.map(({ id }, o) => {
+    const found = ways.find((texts) => texts.every((text, other) => other === o || text !== texts[o]));
+    return found ? found[o] : `${ways[0][o]} (${id})`;
+  });
+}
+
+const labels_in_charts = short_labels(MAX_LABEL);
+
+const short_label = (o) => labels_in_charts[o];
 
 // Decode only is marked as an upper bound in all output.
 function option_label(ranking, o) {

@@ -351,6 +351,53 @@ async function check_layout(page, file) {
   await resize(page, 1280);
 }
 
+// Names on the left of a chart, from the top.
+const names_in = (page, id) => page.evaluate((one) =>
+  [...document.querySelectorAll(`#${one} [aria-label="y-axis tick label"] text`)].map((text) => text.textContent), id);
+
+// Labels of which a chart cannot show enough to tell them apart.
+async function check_twins(open) {
+  const page = await open(plan.twins);
+  const options = await page.evaluate(() => data.options.length);
+  for (const id of ['stacked', 'waterfall', 'tornado']) {
+    const names = await names_in(page, id);
+    check_equal(new Set(names).size, names.length, `names in the ${id} chart: ${names.join('; ')}`);
+    check(names.every((name) => name.length <= 75), `names in the ${id} chart are cut: ${names.join('; ')}`);
+  }
+  check_equal((await names_in(page, 'stacked')).length, options, 'stacked bars');
+  check_equal(await page.evaluate(() => new Set([...document.querySelectorAll('#stacked [aria-label="bar"] rect')]
+    .map((bar) => bar.getAttribute('y'))).size), options, 'rows of stacked bars');
+  check_equal(await page.evaluate(() => new Set([...document.querySelectorAll('#tornado [aria-label="bar"] rect')]
+    .map((bar) => bar.getAttribute('y'))).size), (await names_in(page, 'tornado')).length, 'rows of the tornado');
+  await page.close();
+}
+
+// If both ends of an input move the result the same way, both numbers are at the farther end, and the
+// nearer bar lies upon the other.
+async function check_one_sided(open) {
+  const page = await open(plan.one_sided);
+  const { rows, texts, bars, base } = await page.evaluate(() => {
+    const now = { inputs: inputs_of(state.which, state.changes) };
+    now.costs = evaluate_all(now.inputs).map((v) => v.cost_per_mtok);
+    const here = saving_of(now.costs[state.to], now.costs[state.from]), svg = document.querySelector('#tornado svg');
+    const box = (one) => (({ left, right, top }) => ({ left, right, top, text: one.textContent }))(one.getBoundingClientRect());
+    return { rows: swings_of(now).slice(0, MAX_SWINGS).filter(({ results: [a, b] }) => (a - here) * (b - here) > 0).map(({ target, ends }) =>
+      ends.map((end) => end_text(end, target))),
+    texts: [...svg.querySelectorAll('[aria-label="text"] text')].map(box),
+    bars: [...svg.querySelectorAll('[aria-label="bar"] rect')].map(box), base: box(svg.querySelector('[aria-label="rule"]')) };
+  });
+  check(rows.length >= 2, `inputs whose ends are on one side: ${rows.length}`);
+  for (const ends of rows) {
+    const text = texts.find((one) => ends.every((end) => one.text.split(' \u2026 ').includes(end)));
+    check(text, `${ends} are one text: ${texts.map((one) => one.text)}`);
+    const [first, second] = bars.filter((bar) => text && Math.abs(bar.top - text.top) < 20);
+    check(first && second.right - second.left < first.right - first.left, `${ends}: the nearer end is hidden`);
+    check(text && (text.left > base.right ? first.right <= text.left : text.right <= first.left),
+      `${ends}: beside the farther end`);
+  }
+  await page.close();
+}
+
 // Every case side by side, compared with what the page shows once it is chosen.
 async function check_cases(page, file, states) {
   const shown = await page.evaluate(() => [...document.querySelectorAll('#cases tbody tr')].map((row) => [row.dataset.case,
@@ -729,6 +776,8 @@ await with_browser({}, async ({ context, open }) => {
   await check_numbers(open);
   await check_stamp(open);
   await check_own_numbers(open);
+  await check_twins(open);
+  await check_one_sided(open);
   await check_break_even(open);
   await check_hostile(open);
   await check_policy(open);

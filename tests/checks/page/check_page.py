@@ -506,7 +506,22 @@ list_price = 35000 USD
 throughput = 4000 token/s
 """.format('中' * 48)
 
-CHOSEN = [('crowded', CROWDED, [(0, {})], []), ('free', GRATIS, GRATIS_STATES, []),
+# Labels that begin alike, and two that end alike, too.
+TWINS = WORDY.replace('Ä' * 70, 'Dell PowerEdge quote of November 2026, three-year support').replace(
+    '中' * 48, 'Dell PowerEdge quote of November 2026, five-year support') + """\
+[option c]
+label = {0} A {0}
+accelerator = h200-sxm-141
+list_price = 35500 USD
+throughput = 4000 token/s
+[option d]
+label = {0} B {0}
+accelerator = h200-sxm-141
+list_price = 36000 USD
+throughput = 4000 token/s
+""".format('Supermicro quote of November 2026, four-year support')
+
+CHOSEN = [('twins', TWINS, [(0, {})], []), ('crowded', CROWDED, [(0, {})], []), ('free', GRATIS, GRATIS_STATES, []),
           ('credited', CREDITED, CREDITED_STATES, []), ('sometimes', SOMETIMES, SOMETIMES_STATES, []),
           ('hall', HALL, HALL_STATES, []), ('listed', LISTED, LISTED_STATES, []),
           ('whole', WHOLE, [(0, {})], []), ('api', API, API_STATES, []),
@@ -596,6 +611,7 @@ def make_plan(folder, seed, count):
     wordy.write_text(WORDY)
     write_page(wordy, folder / 'wordy.html')
     return {'pages': pages, 'hostile': hostile, 'patience': PATIENCE, 'wordy': str(folder / 'wordy.html'),
+            'twins': str(folder / 'twins.html'), 'one_sided': str(folder / 'own-rent-api.html'),
             'speed': {'file': str(folder / 'mi325x-vs-h200.html'), 'target': 'mi325x.discount'},
             'widths': [400, 1280] if DEEP else [400],
             'own': {'file': str(folder / 'own-items.html'), 'inputs': OWN_NUMBERS},
