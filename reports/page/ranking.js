@@ -89,8 +89,8 @@ const turn_text = ({ turned_to }) => (turned_to < 0 ? ''
 const not_ranked_text = (ranking, o) =>
   (ranking.options[o].ranked ? '' : `not ranked: ${ranking.options[o].why_not}`);
 
-function saving_text(ranking, o) {
-  const { saving } = ranking.options[o], base = data.options[data.scenario.baseline].label;
+function saving_text(ranking, o, base = data.options[data.scenario.baseline].label) {
+  const { saving } = ranking.options[o];
   if (o === data.scenario.baseline)
     return data.options.length > 1 ? 'baseline' : '';
   if (Number.isNaN(saving))
@@ -105,9 +105,10 @@ const MAX_LABEL = 40; // characters of an option's label in a chart; the cards h
 
 const cut_end = (letters, most) => `${letters.slice(0, most - 1).join('').trimEnd()}\u2026`;
 
+// Between words where these are not long: "Dell PowerEdge \u2026 five-year support".
 function cut_middle(letters, most) {
-  const head = (most - 3) >> 1;
-  return `${letters.slice(0, head).join('').trimEnd()} \u2026 ${letters.slice(head + 3 - most).join('').trimStart()}`;
+  const head = (most - 3) >> 1, begin = letters.slice(0, head).join(''), end = letters.slice(head + 3 - most).join('');
+  return `${begin.replace(/[\s,;:]+\S{0,9}$/, '')} \u2026 ${end.replace(/^\S{0,9}[\s,;:]+/, '')}`;
 }
 
 // All options' labels with at most that many characters: their beginnings, or beginnings and ends where
