@@ -70,7 +70,7 @@ function card(values, ranking, inputs, grades, o) {
 // What matters most first, as the rest may be out of sight on a narrow screen.
 function option_heads() {
   const [cost, levelized, total] = CARD_ITEMS.map((name) => items.get(name).unit);
-  return [`Cost, ${cost}`, 'Saving', 'Weakest evidence', `Levelized, ${levelized}`, `Total cost, ${total}`];
+  return [`Cost, ${cost}`, 'Against the baseline', 'Weakest evidence', `Levelized, ${levelized}`, `Total cost, ${total}`];
 }
 
 function option_row(values, ranking, inputs, grades, o) {
@@ -78,7 +78,7 @@ function option_row(values, ranking, inputs, grades, o) {
   return element('tr', { className: 'card' },
     element('th', { scope: 'row', dir: 'auto' }, element('div', { textContent: data.options[o].label }),
       accelerator_of(o), ...remarks(values, ranking, inputs, o)),
-    cost, element('td', { className: 'saving', textContent: saving_text(ranking, o, 'the baseline') }),
+    cost, element('td', { className: 'saving', textContent: saving_words(ranking, o, '') }),
     element('td', { className: 'evidence' }, grade_shown(grades[o])), ...others);
 }
 

@@ -45,6 +45,14 @@ function row_height(labels, margin, least) {
   return Math.max(least, EM * 1.15 * Math.max(...lines) + 6);
 }
 
+const BAND = 0.9; // of a row, the rest being space between rows
+
+// Of a bar in a row with a name of several lines, which does not make it thicker.
+const insets = (height, least, inset) => {
+  const all = inset + (BAND * (height - least)) / 2;
+  return { insetTop: all, insetBottom: all };
+};
+
 // The axis of names on the left, wrapped where they are long.
 const names_axis = (margin, tickFormat) => Plot.axisY({ label: null, tickSize: 0, tickPadding: 6,
   lineWidth: (margin - 12) / EM, ...(tickFormat && { tickFormat }) });
@@ -138,13 +146,14 @@ function waterfall_chart(values, ranking, from, to, width) {
     to: values[o].cost_per_mtok, total: true }));
   const rows = [ends[0], ...steps_between(values[from], values[to]), ends[1]].map((row, key) =>
     ({ ...row, key, x1: in_mtok(row.from), x2: in_mtok(row.to) }));
-  const margin = left_margin(width, rows.map((row) => row.name));
+  const names = rows.map((row) => row.name), margin = left_margin(width, names);
+  const height = row_height(names, margin, 26);
   const colour = (row) =>
     (row.total ? 'var(--total)' : row.change > 0 ? 'var(--dearer)' : 'var(--cheaper)');
   const label = (row) => (row.total ? cost_text(row.to)
     : `${row.change > 0 ? '+' : '\u2212'}${cost_text(Math.abs(row.change))}`);
   return draw({
-    width, height: 46 + row_height(rows.map((row) => row.name), margin, 26) * rows.length,
+    width, height: 46 + height * rows.length,
     marginLeft: margin, marginRight: right_margin(rows.map(label)),
     ariaLabel: `From ${ends[0].name} to ${ends[1].name}: ${rows
       .map((row) => `${row.name} ${label(row)}`).join(', ')} ${currency} per million output tokens`,
@@ -152,8 +161,8 @@ function waterfall_chart(values, ranking, from, to, width) {
       ticks: width / 90 },
     y: { domain: rows.map((row) => row.key) },
     marks: [
-      names_axis(margin, (key) => rows[key].name),
-      Plot.barX(rows, { x1: 'x1', x2: 'x2', y: 'key', fill: colour, insetTop: 3, insetBottom: 3 }),
+      names_axis(margin, (key) => names[key]),
+      Plot.barX(rows, { x1: 'x1', x2: 'x2', y: 'key', fill: colour, ...insets(height, 26, 3) }),
       Plot.ruleX([0]),
       Plot.text(rows, { x: (row) => Math.max(row.x1, row.x2), y: 'key', text: label,
         textAnchor: 'start', dx: 6 }),
@@ -216,6 +225,7 @@ function tornado_chart(swings, now, saves, width) {
   const rows = tornado_rows(swings, scale), names = rows.map((row) => row.name);
   const here = scale(now), texts = rows.flatMap((row) => tornado_texts(row, here, width));
   const margin = left_margin(width, [...names, '']), marginRight = 44;
+  const height = row_height(names, margin, 30);
   const [right, left] = [true, false].map((side) => texts.filter(({ result }) => result > here === side));
   const insetLeft = Math.max(40, text_width(left)), insetRight = Math.max(16, text_width(right) - marginRight);
   const room = width - margin - insetLeft - marginRight - insetRight; // for numbers below
@@ -223,8 +233,7 @@ function tornado_chart(swings, now, saves, width) {
   const bars = d3.sort(rows.flatMap((row) => row.ends), ({ result }) => -Math.abs(result - here));
   const label = { x: 'result', y: 'key', text: 'text', fontSize: EM - 1, fill: 'var(--quiet)' };
   return draw({
-    width, height: 46 + row_height(names, margin, 30) * rows.length, marginLeft: margin, marginRight,
-    insetLeft, insetRight,
+    width, height: 46 + height * rows.length, marginLeft: margin, marginRight, insetLeft, insetRight,
     ariaLabel: `Effect of each input by itself: ${rows.map((row) => `${row.name}, from ${row.ends
       .map((bar) => `${bar.text}: ${significant(bar.result, 3)}`).join(' to ')}`).join('; ')}`,
     x: { label: saves ? 'Saving, %' : `${currency} per million output tokens`, grid: true,
@@ -232,7 +241,7 @@ function tornado_chart(swings, now, saves, width) {
     y: { domain: rows.map((row) => row.key) },
     marks: [
       names_axis(margin, (key) => names[key]),
-      Plot.barX(bars, { x1: here, x2: 'result', y: 'key', insetTop: 5, insetBottom: 5,
+      Plot.barX(bars, { x1: here, x2: 'result', y: 'key', ...insets(height, 30, 5),
         fill: (bar) => (bar.end === 'up' ? 'var(--up)' : 'var(--down)') }),
       Plot.ruleX([here]),
       Plot.text(right, { ...label, textAnchor: 'start', dx: 4 }),

@@ -89,17 +89,20 @@ const turn_text = ({ turned_to }) => (turned_to < 0 ? ''
 const not_ranked_text = (ranking, o) =>
   (ranking.options[o].ranked ? '' : `not ranked: ${ranking.options[o].why_not}`);
 
-function saving_text(ranking, o, base = data.options[data.scenario.baseline].label) {
+// base: 'H200', or '' where a heading says with what the option is compared.
+function saving_words(ranking, o, base) {
   const { saving } = ranking.options[o];
   if (o === data.scenario.baseline)
     return data.options.length > 1 ? 'baseline' : '';
   if (Number.isNaN(saving))
     return '';
   if (!Number.isFinite(saving))
-    return `no saving: ${base} costs nothing`;
-  return saving === 0 ? `as much as ${base}`
-    : `${percent(saving)} ${saving < 0 ? 'more' : 'less'} than ${base}`;
+    return `no saving: ${base || 'the baseline'} costs nothing`;
+  return saving === 0 ? `as much${base && ` as ${base}`}`
+    : `${percent(saving)} ${saving < 0 ? 'more' : 'less'}${base && ` than ${base}`}`;
 }
+
+const saving_text = (ranking, o) => saving_words(ranking, o, data.options[data.scenario.baseline].label);
 
 const MAX_LABEL = 40; // characters of an option's label in a chart; the cards have it in full
 
