@@ -15,7 +15,8 @@
     reports/page/simulation.js
   part page_script, reports/page/model.js, reports/page/ranking.js, reports/page/number.js, \
     reports/page/state.js, reports/page/export.js, reports/page/charts.js, \
-    reports/page/controls.js, reports/page/uncertainty.js, reports/page/page.js
+    reports/page/controls.js, reports/page/uncertainty.js, reports/page/cards.js, \
+    reports/page/page.js
   part page_charts, build/page/charts.js
   part page_licences, build/page/licences.txt
   .section .note.GNU-stack, "", @progbits

@@ -4,7 +4,14 @@
 
 const categories = data.items.filter((item) => item.role === 'category');
 const category_colour = (item) => `var(--category-${categories.indexOf(item) % 14})`;
-const option_colour = (o) => `var(--option-${o % 6})`;
+
+const OPTION_COLOURS = 6;
+
+// No color stands for two options: all have the same if there are not enough.
+const are_coloured = data.options.length <= OPTION_COLOURS;
+const option_colour = (o) => `var(--option-${are_coloured ? o : 0})`;
+const pair_colours = ({ from, to }) => [option_colour(from),
+  are_coloured || from === to ? option_colour(to) : 'var(--option-1)'];
 
 // "Power, total" needs its suffix only in lists of totals.
 const category_label = (item) => item.label.replace(/, total$/, '');
@@ -13,6 +20,7 @@ const MAX_SWINGS = 12;
 const MIN_EFFECT = 1e-9; // smaller changes of the result are rounding errors
 const LABEL_SHARE = 0.34; // of a chart's width, for the names on its left
 const LABEL_MOST = 190;
+const NARROW = 480; // a chart with less room than this, in pixels, breaks its longest texts
 const EM = 11; // of the charts' text, in pixels
 
 const per_mtok = () => items.get('cost_per_mtok');
@@ -37,6 +45,14 @@ function row_height(labels, margin, least) {
   return Math.max(least, EM * 1.15 * Math.max(...lines) + 6);
 }
 
+const BAND = 0.9; // of a row, the rest being space between rows
+
+// Of a bar in a row with a name of several lines, which does not make it thicker.
+const insets = (height, least, inset) => {
+  const all = inset + (BAND * (height - least)) / 2;
+  return { insetTop: all, insetBottom: all };
+};
+
 // The axis of names on the left, wrapped where they are long.
 const names_axis = (margin, tickFormat) => Plot.axisY({ label: null, tickSize: 0, tickPadding: 6,
   lineWidth: (margin - 12) / EM, ...(tickFormat && { tickFormat }) });
@@ -60,29 +76,28 @@ const used_categories = (values) =>
 
 function stacked_chart(values, ranking, width) {
   const used = used_categories(values);
-  const ids = data.options.map((_, o) => option_label(ranking, o));
-  const rows = values.flatMap((v, o) => cost_parts(v)
+  const names = data.options.map((_, o) => option_label(ranking, o)), name = (o) => names[o];
+  const rows = values.flatMap((v, option) => cost_parts(v)
     .filter(({ item }) => used.includes(item))
-    .map(({ item, value }) =>
-      ({ option: ids[o], category: category_label(item), cost: in_mtok(value) })));
+    .map(({ item, value }) => ({ option, category: category_label(item), cost: in_mtok(value) })));
   // Credits lie left of zero: the total is shown at the right end of the costs.
-  const totals = values.map((v, o) => ({ option: ids[o], v,
+  const totals = values.map((v, option) => ({ option, v,
     cost: in_mtok(d3.sum(cost_parts(v), ({ value }) => Math.max(value, 0))) }));
-  const margin = left_margin(width, ids);
+  const margin = left_margin(width, names);
   return draw({
-    width, height: 46 + row_height(ids, margin, 44) * ids.length, marginLeft: margin,
+    width, height: 46 + row_height(names, margin, 44) * names.length, marginLeft: margin,
     marginRight: right_margin(totals.map(({ v }) => cost_text(v.cost_per_mtok))),
     ariaLabel: `Cost per million output tokens: ${totals
-      .map(({ option, v }) => `${option} ${cost_text(v.cost_per_mtok)} ${currency}`).join(', ')}`,
+      .map(({ option, v }) => `${names[option]} ${cost_text(v.cost_per_mtok)} ${currency}`).join(', ')}`,
     x: { label: `${currency} per million output tokens`, grid: true, tickFormat: short_number,
       ticks: width / 90 },
-    y: { domain: ids },
+    y: { domain: [...names.keys()] },
     color: { domain: used.map(category_label), range: used.map(category_colour) },
     marks: [
-      names_axis(margin),
+      names_axis(margin, name),
       Plot.barX(rows, {
-        x: 'cost', y: 'option', fill: 'category', insetTop: 4, insetBottom: 4, order: null,
-        tip: { format: { x: (d) => significant(d, 4) } },
+        x: 'cost', y: 'option', fill: 'category', stroke: 'var(--surface)', insetTop: 4, insetBottom: 4,
+        order: null, tip: { stroke: 'var(--line)', format: { x: (d) => significant(d, 4), y: name } },
       }),
       Plot.ruleX([0]),
       Plot.text(totals, { x: 'cost', y: 'option', text: ({ v }) => cost_text(v.cost_per_mtok),
@@ -108,8 +123,10 @@ function legend(entries) {
 const category_legend = (values) => legend(used_categories(values)
   .map((item) => ({ name: category_label(item), colour: category_colour(item) })));
 
-const option_legend = (options) => legend([...new Set(options)]
-  .map((o) => ({ name: data.options[o].label, colour: option_colour(o) })));
+function pair_legend(state) {
+  const colours = pair_colours(state), { from, to } = state;
+  return legend([...new Set([from, to])].map((o, k) => ({ name: data.options[o].label, colour: colours[k] })));
+}
 
 // From one option's cost to another's, category by category: name, from, to, in base units.
 function steps_between(a, b) {
@@ -127,15 +144,16 @@ function steps_between(a, b) {
 function waterfall_chart(values, ranking, from, to, width) {
   const ends = [from, to].map((o) => ({ name: option_label(ranking, o), from: 0,
     to: values[o].cost_per_mtok, total: true }));
-  const rows = [ends[0], ...steps_between(values[from], values[to]), ends[1]].map((row, i) =>
-    ({ ...row, key: `${i} ${row.name}`, x1: in_mtok(row.from), x2: in_mtok(row.to) }));
-  const margin = left_margin(width, rows.map((row) => row.name));
+  const rows = [ends[0], ...steps_between(values[from], values[to]), ends[1]].map((row, key) =>
+    ({ ...row, key, x1: in_mtok(row.from), x2: in_mtok(row.to) }));
+  const names = rows.map((row) => row.name), margin = left_margin(width, names);
+  const height = row_height(names, margin, 26);
   const colour = (row) =>
     (row.total ? 'var(--total)' : row.change > 0 ? 'var(--dearer)' : 'var(--cheaper)');
   const label = (row) => (row.total ? cost_text(row.to)
     : `${row.change > 0 ? '+' : '\u2212'}${cost_text(Math.abs(row.change))}`);
   return draw({
-    width, height: 46 + row_height(rows.map((row) => row.name), margin, 26) * rows.length,
+    width, height: 46 + height * rows.length,
     marginLeft: margin, marginRight: right_margin(rows.map(label)),
     ariaLabel: `From ${ends[0].name} to ${ends[1].name}: ${rows
       .map((row) => `${row.name} ${label(row)}`).join(', ')} ${currency} per million output tokens`,
@@ -143,8 +161,8 @@ function waterfall_chart(values, ranking, from, to, width) {
       ticks: width / 90 },
     y: { domain: rows.map((row) => row.key) },
     marks: [
-      names_axis(margin, (key) => key.replace(/^\d+ /, '')),
-      Plot.barX(rows, { x1: 'x1', x2: 'x2', y: 'key', fill: colour, insetTop: 3, insetBottom: 3 }),
+      names_axis(margin, (key) => names[key]),
+      Plot.barX(rows, { x1: 'x1', x2: 'x2', y: 'key', fill: colour, ...insets(height, 26, 3) }),
       Plot.ruleX([0]),
       Plot.text(rows, { x: (row) => Math.max(row.x1, row.x2), y: 'key', text: label,
         textAnchor: 'start', dx: 6 }),
@@ -158,20 +176,21 @@ const target_label = (target) => {
 };
 
 // The same in a chart.
-const short_target_label = (target, most = MAX_LABEL) => {
+const short_target_label = (target) => {
   const label = items.get(target.input).label;
-  return target.option < 0 ? label : `${label}, ${short_label(target.option, most)}`;
+  return target.option < 0 ? label : `${label}, ${short_label(target.option)}`;
 };
 
 // Of targets that move together: "Throughput, Acme = Beta".
 const swing_label = ({ targets: [first, ...others] }) =>
-  [short_target_label(first), ...others.map(({ option }) => short_label(option, MAX_LABEL))].join(' = ');
+  [short_target_label(first), ...others.map(({ option }) => short_label(option))].join(' = ');
 
-// The title of an axis from which a target is read, with an option's label as long as there is room.
+// The title of an axis from which a target is read, with its option if there is room: the choice above
+// has it anyway.
 function axis_title(target, width) {
-  const unit = plain_unit(items.get(target.input)), rest = unit ? `, ${unit}` : '';
-  const letters = Math.floor(width / (EM * 0.58)) - items.get(target.input).label.length - rest.length - 4;
-  return short_target_label(target, Math.max(Math.min(letters, MAX_LABEL), 1)) + rest;
+  const item = items.get(target.input), unit = plain_unit(item), rest = unit ? `, ${unit}` : '';
+  return [short_target_label(target), item.label].map((label) => label + rest)
+    .find((title, i) => i || title.length < width / (EM * 0.58));
 }
 
 const end_text = (value, target) =>
@@ -180,46 +199,53 @@ const end_text = (value, target) =>
 // One row per swing; its two ends are bars from the current result.
 function tornado_rows(swings, scale) {
   const least = MIN_EFFECT * (swings[0]?.effect ?? 0);
-  return swings.slice(0, MAX_SWINGS).filter((swing) => swing.effect > least).map((swing) => ({
-    key: swing_label(swing), swing,
+  return swings.slice(0, MAX_SWINGS).filter((swing) => swing.effect > least).map((swing, key) => ({
+    key, name: swing_label(swing),
     ends: swing.results.map((result, i) => ({
-      key: swing_label(swing), end: i ? 'up' : 'down', result: scale(result),
-      text: end_text(swing.ends[i], swing.target),
+      key, end: i ? 'up' : 'down', result: scale(result), text: end_text(swing.ends[i], swing.target),
     })),
   }));
 }
 
+// The texts at the ends of a row's bars: if both lie on one side, both at the farther end, where neither
+// seems to have the opposite effect.
+function tornado_texts({ ends }, here, width) {
+  const [far, near] = d3.sort(ends, ({ result }) => -Math.abs(result - here));
+  if (!((far.result - here) * (near.result - here) > 0))
+    return ends.filter(({ result }) => result !== here);
+  const texts = (far.result > here ? [near, far] : [far, near]).map(({ text }) => text);
+  return [{ ...far, text: texts.join(width < NARROW ? ' \u2026\n' : ' \u2026 ') }];
+}
+
+const text_width = (texts) => Math.ceil(Math.max(0, ...texts.flatMap(({ text }) => text.split('\n'))
+  .map((line) => line.length)) * (EM - 1) * 0.6) + 4;
+
 function tornado_chart(swings, now, saves, width) {
   const scale = saves ? (x) => 100 * x : in_mtok;
-  const rows = tornado_rows(swings, scale), bars = rows.flatMap((row) => row.ends);
-  const margin = left_margin(width, [...rows.map((row) => row.key), '']);
-  const letters = Math.max(...bars.map((bar) => bar.text.length));
-  const inset = Math.max(40, Math.ceil(letters * (EM - 1) * 0.6) + 4);
-  const room = width - margin - inset - 60; // for numbers below, which long labels leave little of
-  const here = scale(now);
-  // If both ends lie on one side, the nearer is labeled on the other, where no bar lies below it.
-  const is_inner = (bar) => rows.some(({ ends }) => ends.includes(bar) && ends.some((other) =>
-    (other.result - here) * (bar.result - here) > 0 &&
-    Math.abs(other.result - here) > Math.abs(bar.result - here)));
-  const on_right = (bar) => (bar.result > here) !== is_inner(bar);
-  const named = bars.filter((bar) => bar.result !== here);
-  const label = { x: (bar) => (is_inner(bar) ? here : bar.result), y: 'key', text: 'text', fontSize: EM - 1,
-    fill: 'var(--quiet)' };
+  const rows = tornado_rows(swings, scale), names = rows.map((row) => row.name);
+  const here = scale(now), texts = rows.flatMap((row) => tornado_texts(row, here, width));
+  const margin = left_margin(width, [...names, '']), marginRight = 44;
+  const height = row_height(names, margin, 30);
+  const [right, left] = [true, false].map((side) => texts.filter(({ result }) => result > here === side));
+  const insetLeft = Math.max(40, text_width(left)), insetRight = Math.max(16, text_width(right) - marginRight);
+  const room = width - margin - insetLeft - marginRight - insetRight; // for numbers below
+  // A farther end first, which would hide a nearer one on its side.
+  const bars = d3.sort(rows.flatMap((row) => row.ends), ({ result }) => -Math.abs(result - here));
+  const label = { x: 'result', y: 'key', text: 'text', fontSize: EM - 1, fill: 'var(--quiet)' };
   return draw({
-    width, height: 46 + row_height(rows.map((row) => row.key), margin, 30) * rows.length, marginLeft: margin,
-    marginRight: 44, insetLeft: inset, insetRight: 16,
-    ariaLabel: `Effect of each input by itself: ${rows.map((row) => `${row.key}, from ${row.ends
+    width, height: 46 + height * rows.length, marginLeft: margin, marginRight, insetLeft, insetRight,
+    ariaLabel: `Effect of each input by itself: ${rows.map((row) => `${row.name}, from ${row.ends
       .map((bar) => `${bar.text}: ${significant(bar.result, 3)}`).join(' to ')}`).join('; ')}`,
     x: { label: saves ? 'Saving, %' : `${currency} per million output tokens`, grid: true,
       tickFormat: short_number, ticks: Math.min(width / 90, room / 45) },
     y: { domain: rows.map((row) => row.key) },
     marks: [
-      names_axis(margin),
-      Plot.barX(bars, { x1: here, x2: 'result', y: 'key', insetTop: 5, insetBottom: 5,
+      names_axis(margin, (key) => names[key]),
+      Plot.barX(bars, { x1: here, x2: 'result', y: 'key', ...insets(height, 30, 5),
         fill: (bar) => (bar.end === 'up' ? 'var(--up)' : 'var(--down)') }),
       Plot.ruleX([here]),
-      Plot.text(named.filter(on_right), { ...label, textAnchor: 'start', dx: 4 }),
-      Plot.text(named.filter((bar) => !on_right(bar)), { ...label, textAnchor: 'end', dx: -4 }),
+      Plot.text(right, { ...label, textAnchor: 'start', dx: 4 }),
+      Plot.text(left, { ...label, textAnchor: 'end', dx: -4 }),
     ],
   });
 }
@@ -240,8 +266,7 @@ function break_even(state, inputs, costs, target) {
     const [a, b] = costs_at(x);
     return { x, gap: a - b, costs: [a, b] };
   });
-  const points = samples.flatMap(({ x, costs: both }) =>
-    both.map((cost, k) => ({ x, cost, option: pair[k] })));
+  const points = samples.flatMap(({ x, costs: both }) => both.map((cost, k) => ({ x, cost, k })));
   const meets = pair[0] === pair[1] ? [] : crossings(samples, gap_at);
   return { points, meets: meets.map((x) => ({ x, cost: costs_at(x)[0] })) };
 }
@@ -251,6 +276,7 @@ function break_even_chart(state, found, target, now, width) {
   const x = (point) => point.x / item.factor, y = (point) => in_mtok(point.cost);
   const meet_text = (point) => with_unit(significant(x(point), 4), item);
   const [low, high] = d3.extent(found.points, x);
+  const colours = pair_colours(state);
   // Labels near an end extend inwards, so that none leaves the chart.
   const anchor_of = (point) => (x(point) < low + 0.3 * (high - low) ? 'start'
     : x(point) > high - 0.3 * (high - low) ? 'end' : 'middle');
@@ -263,8 +289,7 @@ function break_even_chart(state, found, target, now, width) {
     y: { label: `${currency} per million output tokens`, grid: true, ticks: 6, nice: true },
     marks: [
       Plot.ruleX([now / item.factor], { stroke: 'var(--quiet)', strokeDasharray: '3 3' }),
-      Plot.line(found.points, { x, y, z: 'option', stroke: (point) => option_colour(point.option),
-        strokeWidth: 2.5 }),
+      Plot.line(found.points, { x, y, z: 'k', stroke: ({ k }) => colours[k], strokeWidth: 2.5 }),
       Plot.dot(found.meets, { x, y, r: 5, fill: 'var(--surface)', stroke: 'var(--text)',
         strokeWidth: 2 }),
       ...['start', 'middle', 'end'].map((textAnchor) => Plot.text(

@@ -2,6 +2,7 @@
 'use strict';
 
 const SLIDER_STEPS = 200;
+const SHORT_NAME = 22; // characters beside a slider, in two lines; a longer name is above it
 
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -193,6 +194,7 @@ function input_block(item, controls) {
       element('span', { className: 'date', textContent: control.item.from ?? '' }));
   block.append(...controls.map((control) => control.row));
   block.classList.toggle('several', controls.length > 1 || !controls.some(is_shared));
+  block.classList.toggle('long', controls.some(({ who }) => who.textContent.trim().length > SHORT_NAME));
   block.classList.toggle('years', Boolean(item.year_of));
   return block;
 }

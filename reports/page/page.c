@@ -4,6 +4,8 @@
 #include "reports/page/assets.h"
 #include "reports/page/data.h"
 #include "reports/page/graphs.h"
+#include "reports/page/markup.h"
+#include "reports/page/plain.h"
 #include "reports/page/script_formula.h"
 #include "reports/print/json_out.h"
 
@@ -51,21 +53,6 @@ static const char *policy(const char *const *scripts, size_t count, struct arena
                       "default-src 'none'; script-src%s; worker-src blob:; style-src %s; "
                       "img-src data:; base-uri 'none'; form-action 'none'",
                       hashes, source_hash(page_style, arena));
-}
-
-static const char *escape_markup(const char *text, struct arena *arena) {
-  char *escaped = arena_alloc(arena, 5 * strlen(text) + 1), *at = escaped;
-  for (; *text; text++) {
-    const char *entity = *text == '<'   ? "&lt;"
-                         : *text == '>' ? "&gt;"
-                         : *text == '&' ? "&amp;"
-                                        : NULL;
-    if (entity)
-      at = stpcpy(at, entity);
-    else
-      *at++ = *text;
-  }
-  return escaped;
 }
 
 // In JSON, a '<' can only be inside a string.
@@ -131,14 +118,15 @@ int page_print(const struct page *page, FILE *out, struct arena *arena,
   const char *const scripts[] = {page_charts, page_engine, formulas, page_script};
   const struct part parts[] = {
       {"policy", policy(scripts, sizeof scripts / sizeof scripts[0], arena)},
-      {"title", escape_markup(scenario->title, arena)},
+      {"title", markup_text(scenario->title, arena)},
       {"style", page_style},
+      {"plain", page_plain(page->cases[page->start], arena)},
       {"data", data},
       {"charts", page_charts},
       {"engine", page_engine},
       {"formulas", formulas},
       {"script", page_script},
-      {"licences", escape_markup(page_licences, arena)},
+      {"licences", markup_text(page_licences, arena)},
       {NULL, NULL},
   };
   print_shell(parts, out);

@@ -2,7 +2,8 @@
 //
 // One HTML file that fetches nothing: the cost model's formulas as script (script_formula.h), the
 // scenario's figures as JSON, and the shell of reports/page/, under a content security policy that
-// blocks any other script and any fetch. Users' text is data in it, never markup.
+// blocks any other script and any fetch. Users' text in it is data, or escaped (markup.h). Where no
+// script runs, it says what plain.h has.
 #ifndef PERTOKEN_REPORTS_PAGE_PAGE_H
 #define PERTOKEN_REPORTS_PAGE_PAGE_H
 

@@ -25,6 +25,8 @@ function at_which_values() {
   return is_as_stated(state) ? ', at the base values' : ', at the values chosen here';
 }
 
+const LONG_ANSWER = 120; // characters: a longer one would cover much of a narrow screen if it stayed there
+
 // The verdict in one sentence with the costs, and what it rests on.
 function answer_texts(values, ranking, grades) {
   const item = per_mtok(), { cheapest, against } = ranking, { grades: order } = data.grading;
@@ -43,73 +45,6 @@ function answer_texts(values, ranking, grades) {
 }
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
-
-// ---- cards
-
-const CARD_ITEMS = ['cost_per_mtok', 'levelised_cost_per_mtok', 'tco'];
-const CARD_LABELS = ['per million output tokens', 'levelized', 'total cost'];
-
-// What the contract pays of damages for a delay.
-function paid_text({ damages_total: credit, delay_covered: most }, damages) {
-  const money = items.get('tco');
-  const words = (amount) => with_unit(shown(amount, money), money);
-  if (credit === undefined)
-    return '';
-  const weeks = shown(most, items.get('delay_covered'));
-  return `; the contract pays ${words(-credit)}, for at most ${weeks} week${
-    weeks === '1' ? '' : 's'}, and leaves ${words(Math.max(0, damages + credit))} uncovered`;
-}
-
-// What the delay of a late part costs, what would make up for it, and what the contract pays, as in
-// model/questions/lateness.h.
-function late_text(values, inputs, o) {
-  const { delivery_delay: delay, cost_per_mtok: cost, tco, damages_total: credit = 0 } = values[o];
-  const on_time = delay > 0 && evaluate({ ...inputs[o], delivery_delay: 0 }, o).cost_per_mtok;
-  if (!(on_time > 0 && cost > 0))
-    return '';
-  const money = items.get('tco'), damages = tco - credit - tco * (on_time / cost);
-  const percents = round(100 * (cost * (1 - credit / tco) / on_time - 1), 1);
-  const offset = percents > 0
-    ? `, which damages of ${with_unit(shown(damages, money), money)} would offset` : '';
-  return `late delivery: ${percents > 0 ? '+' : ''}${percents.toFixed(1)} % per token${offset}${
-    paid_text(values[o], damages)}`;
-}
-
-function card(values, ranking, inputs, grades, o) {
-  const option = data.options[o], missing = not_included(state, inputs, o);
-  const late = late_text(values, inputs, o);
-  const numbers = element('dl');
-  CARD_ITEMS.forEach((name, i) => {
-    const item = items.get(name);
-    numbers.append(element('div', {},
-      element('dt', { textContent: CARD_LABELS[i] }),
-      element('dd', {}, shown(values[o][name], item), ' ',
-        element('span', { className: 'unit', textContent: item.unit }))));
-  });
-  const made = element('article', { className: 'card' },
-    element('h2', { dir: 'auto' }, element('span', { className: 'key' }), option.label),
-    element('p', { className: 'accelerator', dir: 'auto', textContent: option.accelerator }),
-    numbers,
-    element('p', { className: 'saving', textContent: saving_text(ranking, o) }),
-    element('p', { className: 'evidence' }, 'weakest evidence ',
-      element('span', { className: `grade ${grades[o]}`, textContent: grades[o] })));
-  made.dataset.option = option.id;
-  made.querySelector('.key').style.background = option_colour(o);
-  made.classList.toggle('best', ranking.options[o].cheapest);
-  if (!ranking.options[o].ranked)
-    made.append(element('p', { className: 'stamp', textContent: not_ranked_text(ranking, o) }));
-  if (option.decode_only)
-    made.append(element('p', { className: 'stamp', textContent: 'upper bound, decode only' }));
-  if (option.serving_estimate)
-    made.append(element('p', { className: 'stamp',
-      textContent: 'serving estimate: prefill and decoding added up' }));
-  if (late)
-    made.append(element('p', { className: 'late', textContent: late }));
-  if (missing.length)
-    made.append(element('p', { className: 'missing',
-      textContent: `Not included: ${missing.join(', ')}` }));
-  return made;
-}
 
 // ---- tables
 
@@ -205,6 +140,18 @@ function fill_changes() {
   at('changes').hidden = !rows.length;
   at('changed').replaceChildren(
     element('thead', {}, head_row('Changed here', 'Scenario', 'What if')), element('tbody', {}, ...rows));
+}
+
+// What the scenario states, with the changes, for paper: nothing of it can be read off the sliders there.
+function fill_given() {
+  const rows = [...controls.values()].filter(({ name, target }) => state.changes.has(name) ||
+    case_figures[state.which][target.moves[0]][target.input].origin !== 'default');
+  at('given-inputs').replaceChildren(
+    element('thead', {}, head_row('Input', 'Value', 'Grade', 'Source')),
+    element('tbody', {}, ...rows.map(({ name, target, item, grade, source }) => element('tr', {},
+      element('th', { scope: 'row', textContent: target_label(target) }),
+      element('td', { textContent: quantity(state.changes.get(name) ?? in_unit(stated(state.which, target), item), item) }),
+      element('td', {}, grade.cloneNode(true)), element('td', {}, source.cloneNode(true))))));
 }
 
 function list(id, texts) {
@@ -309,8 +256,9 @@ function draw_break_even(now) {
   at('axis').value = name;
   at('break-even-title').textContent =
     state.from === state.to ? 'Cost per token against one input' : 'Break-even';
-  put_chart('break-even', option_legend([state.from, state.to]), break_even_chart(state, break_even(state, inputs, costs, target), target,
-    inputs[target.moves[0]][target.input], inner_width(at('break-even'))));
+  put_chart('break-even', pair_legend(state), break_even_chart(state,
+    break_even(state, inputs, costs, target), target, inputs[target.moves[0]][target.input],
+    inner_width(at('break-even'))));
 }
 
 const pictures = {
@@ -345,8 +293,8 @@ function show_words({ inputs, values, ranking }) {
   for (const [id, text] of [['answer', answer], ['detail', `${capital(detail)}.`]])
     if (at(id).textContent !== text)
       at(id).textContent = text;
-  at('cards').replaceChildren(...data.options.map((_, o) =>
-    card(values, ranking, inputs, grades, o)));
+  at('answer').classList.toggle('long', answer.length > LONG_ANSWER);
+  show_cards(values, ranking, inputs, grades);
   list('failed', failed_checks(values));
   fill_changes();
   const { size } = state.changes;
@@ -572,6 +520,7 @@ function listen() {
   on('cases-details', 'toggle', ask_render);
   on('items-details', 'toggle', ask_render);
   on('series-details', 'toggle', ask_render);
+  addEventListener('beforeprint', fill_given);
   addEventListener('hashchange', () => {
     state = state_of(location.hash);
     show_all();
@@ -590,6 +539,9 @@ function follow_width() {
 
 fill_choices();
 fill_head();
+prepare_cards();
+at('plain').remove();
+document.documentElement.classList.add('ready');
 show_all();
 listen();
 follow_width();

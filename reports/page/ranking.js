@@ -89,24 +89,46 @@ const turn_text = ({ turned_to }) => (turned_to < 0 ? ''
 const not_ranked_text = (ranking, o) =>
   (ranking.options[o].ranked ? '' : `not ranked: ${ranking.options[o].why_not}`);
 
-function saving_text(ranking, o) {
-  const { saving } = ranking.options[o], base = data.options[data.scenario.baseline].label;
+// base: 'H200', or '' where a heading says with what the option is compared.
+function saving_words(ranking, o, base) {
+  const { saving } = ranking.options[o];
   if (o === data.scenario.baseline)
     return data.options.length > 1 ? 'baseline' : '';
   if (Number.isNaN(saving))
     return '';
   if (!Number.isFinite(saving))
-    return `no saving: ${base} costs nothing`;
-  return saving === 0 ? `as much as ${base}`
-    : `${percent(saving)} ${saving < 0 ? 'more' : 'less'} than ${base}`;
+    return `no saving: ${base || 'the baseline'} costs nothing`;
+  return saving === 0 ? `as much${base && ` as ${base}`}`
+    : `${percent(saving)} ${saving < 0 ? 'more' : 'less'}${base && ` than ${base}`}`;
 }
+
+const saving_text = (ranking, o) => saving_words(ranking, o, data.options[data.scenario.baseline].label);
 
 const MAX_LABEL = 40; // characters of an option's label in a chart; the cards have it in full
 
-function short_label(o, most = MAX_LABEL) {
-  const letters = [...data.options[o].label];
-  return letters.length > most ? `${letters.slice(0, most - 1).join('').trim()}\u2026` : letters.join('');
+const cut_end = (letters, most) => `${letters.slice(0, most - 1).join('').trimEnd()}\u2026`;
+
+// Between words where these are not long: "Dell PowerEdge \u2026 five-year support".
+function cut_middle(letters, most) {
+  const head = (most - 3) >> 1, begin = letters.slice(0, head).join(''), end = letters.slice(head + 3 - most).join('');
+  return `${begin.replace(/[\s,;:]+\S{0,9}$/, '')} \u2026 ${end.replace(/^\S{0,9}[\s,;:]+/, '')}`;
 }
+
+// All options' labels with at most that many characters: their beginnings, or beginnings and ends where
+// those are the same for several, or with their ids where these are the same, too.
+function short_labels(most) {
+  const labels = data.options.map(({ label }) => [...label]);
+  const ways = [cut_end, cut_middle].map((cut) => labels.map((letters) =>
+    (letters.length > most ? cut(letters, most) : letters.join(''))));
+  return data.options.map(({ id }, o) => {
+    const found = ways.find((texts) => texts.every((text, other) => other === o || text !== texts[o]));
+    return found ? found[o] : `${ways[0][o]} (${id})`;
+  });
+}
+
+const labels_in_charts = short_labels(MAX_LABEL);
+
+const short_label = (o) => labels_in_charts[o];
 
 // Decode only is marked as an upper bound in all output.
 function option_label(ranking, o) {

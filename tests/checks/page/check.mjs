@@ -351,6 +351,95 @@ async function check_layout(page, file) {
   await resize(page, 1280);
 }
 
+// Names on the left of a chart, from the top.
+const names_in = (page, id) => page.evaluate((one) =>
+  [...document.querySelectorAll(`#${one} [aria-label="y-axis tick label"] text`)].map((text) => text.textContent), id);
+
+// Labels of which a chart cannot show enough to tell them apart.
+async function check_twins(open) {
+  const page = await open(plan.twins);
+  const options = await page.evaluate(() => data.options.length);
+  for (const id of ['stacked', 'waterfall', 'tornado']) {
+    const names = await names_in(page, id);
+    check_equal(new Set(names).size, names.length, `names in the ${id} chart: ${names.join('; ')}`);
+    check(names.every((name) => name.length <= 75), `names in the ${id} chart are cut: ${names.join('; ')}`);
+  }
+  check_equal((await names_in(page, 'stacked')).length, options, 'stacked bars');
+  check_equal(await page.evaluate(() => new Set([...document.querySelectorAll('#stacked [aria-label="bar"] rect')]
+    .map((bar) => bar.getAttribute('y'))).size), options, 'rows of stacked bars');
+  check_equal(await page.evaluate(() => new Set([...document.querySelectorAll('#tornado [aria-label="bar"] rect')]
+    .map((bar) => bar.getAttribute('y'))).size), (await names_in(page, 'tornado')).length, 'rows of the tornado');
+  await page.close();
+}
+
+// If both ends of an input move the result the same way, both numbers are at the farther end, and the
+// nearer bar lies upon the other.
+async function check_one_sided(open) {
+  const page = await open(plan.one_sided);
+  const { rows, texts, bars, base } = await page.evaluate(() => {
+    const now = { inputs: inputs_of(state.which, state.changes) };
+    now.costs = evaluate_all(now.inputs).map((v) => v.cost_per_mtok);
+    const here = saving_of(now.costs[state.to], now.costs[state.from]), svg = document.querySelector('#tornado svg');
+    const box = (one) => (({ left, right, top }) => ({ left, right, top, text: one.textContent }))(one.getBoundingClientRect());
+    return { rows: swings_of(now).slice(0, MAX_SWINGS).filter(({ results: [a, b] }) => (a - here) * (b - here) > 0).map(({ target, ends }) =>
+      ends.map((end) => end_text(end, target))),
+    texts: [...svg.querySelectorAll('[aria-label="text"] text')].map(box),
+    bars: [...svg.querySelectorAll('[aria-label="bar"] rect')].map(box), base: box(svg.querySelector('[aria-label="rule"]')) };
+  });
+  check(rows.length >= 2, `inputs whose ends are on one side: ${rows.length}`);
+  for (const ends of rows) {
+    const text = texts.find((one) => ends.every((end) => one.text.split(' \u2026 ').includes(end)));
+    check(text, `${ends} are one text: ${texts.map((one) => one.text)}`);
+    const [first, second] = bars.filter((bar) => text && Math.abs(bar.top - text.top) < 20);
+    check(first && second.right - second.left < first.right - first.left, `${ends}: the nearer end is hidden`);
+    check(text && (text.left > base.right ? first.right <= text.left : text.right <= first.left),
+      `${ends}: beside the farther end`);
+  }
+  await page.close();
+}
+
+// More options than colors are in a table, from which it is not far to the inputs; their names are above
+// their sliders.
+async function check_many(open) {
+  const page = await open(plan.many);
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    const found = await page.evaluate(() => {
+      const box = (one) => one.getBoundingClientRect(), rows = [...document.querySelectorAll('.row')].filter((row) =>
+        row.checkVisibility() && row.querySelector('.who').textContent.trim().length > 40 && row.querySelector('[type=range]'));
+      return { top: box(document.getElementById('inputs')).top, cards: document.querySelectorAll('#cards .card').length,
+        options: data.options.length, keys: document.querySelectorAll('.key').length, named: rows.length,
+        beside: rows.filter((row) => box(row.querySelector('.who')).bottom > box(row.querySelector('[type=range]')).top),
+        cut: [...document.querySelectorAll('input[type=number]')].filter((one) => one.checkVisibility()
+          && one.scrollWidth > one.clientWidth).map((one) => one.value).join(', '),
+        long: [...document.querySelectorAll('input[type=number]')].filter((one) => one.value.length >= 9).length };
+    });
+    check(found.top < 1400, `at ${width} px the inputs of many options begin after ${found.top} px`);
+    check_equal(found.cards, found.options, 'options in the table');
+    check_equal(found.keys, 0, 'colors that stand for several options');
+    check(found.named > 8 && found.beside.length === 0, `at ${width} px a long name is beside its slider`);
+    check(found.long >= 2, `numbers of many digits: ${found.long}`);
+    check_equal(found.cut, '', `at ${width} px numbers cut in their fields`);
+  }
+  check_equal(await page.evaluate(() => new Set(pair_colours(state)).size), 2, 'colors of a pair');
+  await page.close();
+}
+
+// Without JavaScript there is the answer, and nothing that seems to work.
+async function check_plain(open) {
+  for (const { file, sentence, options } of plan.plain) {
+    const page = await open(file);
+    const text = await page.innerText('body'), rows = await page.locator('.plain tbody tr, .plain tr.card').allInnerTexts();
+    check(text.replace(/\s+/g, ' ').includes(sentence), `${file} without scripts: ${sentence}: ${text}`);
+    check(text.includes('need JavaScript'), `${file} without scripts: what it needs: ${text}`);
+    options.forEach(([label, cost], o) =>
+      check(rows[o]?.startsWith(label) && rows[o].includes(cost), `${file} without scripts: ${label}: ${rows[o]}`));
+    for (const what of ['button', 'select', 'input', 'figure', 'details', '#panel'])
+      check_equal(await page.locator(`${what} >> visible=true`).count(), 0, `${file} without scripts: ${what}`);
+    await page.close();
+  }
+}
+
 // Every case side by side, compared with what the page shows once it is chosen.
 async function check_cases(page, file, states) {
   const shown = await page.evaluate(() => [...document.querySelectorAll('#cases tbody tr')].map((row) => [row.dataset.case,
@@ -670,11 +759,40 @@ async function check_colours(open) {
   await page.close();
 }
 
+// Lines around controls, and what a chart is made of, against their surface: as WCAG 1.4.11 has it.
+async function check_contrast(open) {
+  const page = await open(plan.speed.file);
+  for (const theme of ['light', 'dark']) {
+    await page.selectOption('#theme', theme);
+    const pale = await page.evaluate(() => {
+      const probe = document.body.appendChild(document.createElement('i'));
+      const light = (name) => {
+        probe.style.color = `var(--${name})`;
+        const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g).map((x) =>
+          (x / 255 <= 0.03928 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+      };
+      const names = ['control-line', 'total', 'dearer', 'cheaper', 'up', 'down',
+        ...Array.from({ length: 14 }, (_, i) => `category-${i}`), ...Array.from({ length: OPTION_COLOURS }, (_, i) => `option-${i}`)];
+      const surface = light('surface');
+      return names.filter((name) => Math.max(light(name), surface) / Math.min(light(name), surface) < 3).join(', ');
+    });
+    check_equal(pale, '', `pale on a ${theme} page`);
+  }
+  await page.close();
+}
+
 async function check_print(open) {
   const page = await open(plan.speed.file, `#${plan.speed.target}=12&theme=dark`);
   await page.emulateMedia({ media: 'print' });
   check(await page.isHidden('#panel'), 'no fields on paper');
   check(await page.isVisible('#changes'), 'what was changed on paper');
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  const given = await page.locator('#given tbody tr').allInnerTexts();
+  for (const words of [[/^Discount on the list price, MI325X\s+12 %\s+assumed\s+overwritten/], [/^Throughput of output tokens, H200\s.*\sbenchmark\s/]])
+    check(given.some((row) => words.every((one) => one.test(row))), `inputs on paper: ${words}: ${given.join('; ')}`);
+  check_equal(await page.evaluate(() => getComputedStyle(document.querySelector('#cases tr')).breakInside), 'avoid',
+    'a row across sheets of paper');
   check(await page.isVisible('#tornado svg'), 'charts on paper');
   check_equal(await background(page), 'rgb(255, 255, 255)', 'paper');
   await page.close();
@@ -729,6 +847,9 @@ await with_browser({}, async ({ context, open }) => {
   await check_numbers(open);
   await check_stamp(open);
   await check_own_numbers(open);
+  await check_twins(open);
+  await check_one_sided(open);
+  await check_many(open);
   await check_break_even(open);
   await check_hostile(open);
   await check_policy(open);
@@ -744,11 +865,13 @@ await with_browser({}, async ({ context, open }) => {
   await check_long_words(open);
   await check_no_warnings(open);
   await check_colours(open);
+  await check_contrast(open);
   await check_print(open);
   await check_speed(open);
   await check_redraws(open);
   await check_mutants(open);
 });
+await with_browser({ javaScriptEnabled: false }, ({ open }) => check_plain(open));
 console.log(`${redrawn} states redrawn as simulate draws them`);
 console.log(`${compared} values compared, the worst ${worst.toExponential(1)} apart`);
 console.log(`${passed} passed, ${failed} failed`);

@@ -401,6 +401,14 @@ def write_estimate(folder):
     return scenario
 
 
+def without_scripts(page, scenario):
+    """What a page says without JavaScript: the sentence of `compare`, and each option's cost."""
+    told = compare(scenario)
+    sentence = run('compare', scenario, '-q').stdout.partition('\n\n')[2].partition('\n\n')[0]
+    return {'file': str(page), 'sentence': ' '.join(sentence.split()),
+            'options': [[one['label'], f'{one["items"]["cost_per_mtok"]:.4f}'] for one in told['options']]}
+
+
 def of_tests(scenario):
     return any(scenario.match(name) for name in RANGES)
 
@@ -506,7 +514,32 @@ list_price = 35000 USD
 throughput = 4000 token/s
 """.format('中' * 48)
 
-CHOSEN = [('crowded', CROWDED, [(0, {})], []), ('free', GRATIS, GRATIS_STATES, []),
+# Labels that begin alike, and two that end alike, too.
+TWINS = WORDY.replace('Ä' * 70, 'Dell PowerEdge quote of November 2026, three-year support').replace(
+    '中' * 48, 'Dell PowerEdge quote of November 2026, five-year support') + """\
+[option c]
+label = {0} A {0}
+accelerator = h200-sxm-141
+list_price = 35500 USD
+throughput = 4000 token/s
+[option d]
+label = {0} B {0}
+accelerator = h200-sxm-141
+list_price = 36000 USD
+throughput = 4000 token/s
+""".format('Supermicro quote of November 2026, four-year support')
+
+# More options than colors, and numbers of many digits.
+MANY_OPTIONS = CROWDED.replace('0.08 USD/kWh', '0.0000123 USD/kWh').replace('3955.78', '3955.781234') + ''.join(
+    f"""\
+[option b{number}]
+label = Vendor {number} of nine, quote of November 2026 for five years
+accelerator = h200-sxm-141
+list_price = {30000 + 111 * number} USD
+throughput = 4000 token/s
+""" for number in range(1, 9))
+
+CHOSEN = [('many', MANY_OPTIONS, [(0, {})], []), ('twins', TWINS, [(0, {})], []), ('crowded', CROWDED, [(0, {})], []), ('free', GRATIS, GRATIS_STATES, []),
           ('credited', CREDITED, CREDITED_STATES, []), ('sometimes', SOMETIMES, SOMETIMES_STATES, []),
           ('hall', HALL, HALL_STATES, []), ('listed', LISTED, LISTED_STATES, []),
           ('whole', WHOLE, [(0, {})], []), ('api', API, API_STATES, []),
@@ -596,6 +629,10 @@ def make_plan(folder, seed, count):
     wordy.write_text(WORDY)
     write_page(wordy, folder / 'wordy.html')
     return {'pages': pages, 'hostile': hostile, 'patience': PATIENCE, 'wordy': str(folder / 'wordy.html'),
+            'many': str(folder / 'many.html'), 'plain': [
+                without_scripts(folder / f'{name}.html', folder / 'examples' / f'{name}.ini')
+                for name in ('mi325x-vs-h200', 'many')],
+            'twins': str(folder / 'twins.html'), 'one_sided': str(folder / 'own-rent-api.html'),
             'speed': {'file': str(folder / 'mi325x-vs-h200.html'), 'target': 'mi325x.discount'},
             'widths': [400, 1280] if DEEP else [400],
             'own': {'file': str(folder / 'own-items.html'), 'inputs': OWN_NUMBERS},

@@ -19,8 +19,8 @@ const read_page = () => {
     not_ranked: pairs((card) => [...card.querySelectorAll('.stamp')].map((one) => one.textContent)
       .find((one) => one.startsWith('not ranked: '))?.slice('not ranked: '.length) ?? null),
     saving: pairs((card) => {
-      const [, number, way] = /^([\d.]+) % (more|less) than /.exec(text(card, '.saving')) ?? [];
-      if (text(card, '.saving').startsWith('as much as '))
+      const [, number, way] = /^([\d.]+) % (more|less)( than |$)/.exec(text(card, '.saving')) ?? [];
+      if (text(card, '.saving').startsWith('as much'))
         return 0;
       return number === undefined ? null : (way === 'more' ? -1 : 1) * Number(number);
     }),
