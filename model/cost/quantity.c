@@ -280,8 +280,20 @@ static char *shortest_number(double value, double factor, struct arena *arena) {
   return number;
 }
 
+// "0.000001" for "1e-06": people read points, not exponents, as far as they can count the zeros.
+static const char *written_out(const char *number, struct arena *arena) {
+  enum { MOST_ZEROS = 9 };
+  const char *exponent = strstr(number, "e-");
+  const long zeros = exponent ? strtol(exponent + 2, NULL, 10) : 0;
+  const size_t digits = strspn(number + strcspn(number, "123456789"), "0123456789.");
+  return zeros && zeros <= MOST_ZEROS
+             ? arena_printf(arena, "%.*f", (int)(zeros + (long)digits - (digits > 1 ? 2 : 1)),
+                            strtod(number, NULL))
+             : number;
+}
+
 const char *quantity_text(double value, const struct unit *unit, struct arena *arena) {
-  char *number = shortest_number(value, unit_factor(unit), arena);
+  const char *number = written_out(shortest_number(value, unit_factor(unit), arena), arena);
   bool plain = !strcmp(unit->text, "-") || !*unit->text;
   return plain ? number : arena_printf(arena, "%s %s", number, unit->text);
 }

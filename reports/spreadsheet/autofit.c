@@ -139,11 +139,12 @@ static lxw_format *wrapped_twin(struct formats *formats, const lxw_format *forma
   return NULL;
 }
 
-// Widens a column as far as allowed; wraps a text that needs still more.
+// Widens a column as far as allowed; wraps a text that needs still more. One that needs little more
+// gets it: in a narrower font than Calibri, its second line would be blank.
 static void widen(struct sheet *sheet, lxw_cell *cell, double missing) {
-  const double most = MAX_CHARACTERS * DIGIT + PADDING;
+  const double most = MAX_CHARACTERS * DIGIT + PADDING, little = most / 6;
   double *width = &sheet->widths[cell->col_num];
-  lxw_format *wrapped = *width + missing > most && text_of(cell)
+  lxw_format *wrapped = *width + missing > most + little && text_of(cell)
                             ? wrapped_twin(&sheet->book->formats, cell->format)
                             : NULL;
   if (!wrapped) {
@@ -215,8 +216,10 @@ static void visit_all(struct sheet *sheet, visit *visit_cell) {
   }
 }
 
+// Texts that are not printed may be cut: a column need not be as wide as they are.
 static void visit_width(struct sheet *sheet, lxw_row *row, lxw_cell *cell) {
-  if (merged_width(sheet, cell) == 0)
+  const bool kept = !text_of(cell) || (int)cell->row_num <= sheet->last_row;
+  if (kept && merged_width(sheet, cell) == 0)
     fit_width(sheet, row, cell);
 }
 

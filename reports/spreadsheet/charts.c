@@ -12,9 +12,30 @@ enum { GREY = 0x595959, PALE = 0xD9D9D9, TITLE_SIZE = 12, TEXT_SIZE = 9, LEFT_MA
 
 static const lxw_color_t options[] = {0x0072B2, 0xE69F00, 0x332288, 0x009E73,
                                       0xF0C75E, 0x882255, 0xCC79A7, 0xD55E00};
-static const lxw_color_t categories[] = {0x6699CC, 0x332288, 0xBBCC33, 0x225522, 0xAA4499, 0xDDCC77,
-                                         0x661100, 0x777777, 0xCC6677, 0x882255, 0x44AA99, 0xFFAABB,
-                                         0x88CCEE, 0x117733, 0x999933, 0xEE8866};
+
+// Solid ones are at least 10 apart in lightness (CIE L*), for gray print, and neighbors in a stack
+// usually 20. More would be too close: what few options have is hatched.
+static const struct {
+  lxw_color_t colour;
+  uint8_t pattern;
+} categories[] = {
+    {0x6296CB, LXW_CHART_PATTERN_NONE},                   // capital expenditure
+    {0x2C2671, LXW_CHART_PATTERN_NONE},                   // power
+    {0xEAE6B7, LXW_CHART_PATTERN_NONE},                   // cooling
+    {0x98491B, LXW_CHART_PATTERN_NONE},                   // colocation
+    {0x0B2116, LXW_CHART_PATTERN_NONE},                   // support
+    {0xE8BBD2, LXW_CHART_PATTERN_NONE},                   // licenses
+    {0x6B2B81, LXW_CHART_PATTERN_NONE},                   // engineering
+    {0x44872D, LXW_CHART_PATTERN_NONE},                   // repair
+    {0x225522, LXW_CHART_PATTERN_WIDE_UPWARD_DIAGONAL},   // rent
+    {0x882255, LXW_CHART_PATTERN_SMALL_GRID},             // demand beyond capacity
+    {0x661100, LXW_CHART_PATTERN_WIDE_DOWNWARD_DIAGONAL}, // tokens bought
+    {0x117799, LXW_CHART_PATTERN_LARGE_CHECK},            // own items
+    {0xE89890, LXW_CHART_PATTERN_NONE},                   // residual value
+    {0x777777, LXW_CHART_PATTERN_DARK_HORIZONTAL},        // remedy
+    {0x777777, LXW_CHART_PATTERN_DARK_VERTICAL},          // damages
+    {0x333333, LXW_CHART_PATTERN_SOLID_DIAMOND},
+};
 
 enum {
   OPTIONS = sizeof options / sizeof options[0],
@@ -23,10 +44,6 @@ enum {
 
 lxw_color_t option_colour(size_t option) {
   return options[option % OPTIONS];
-}
-
-lxw_color_t category_colour(size_t category) {
-  return categories[category % CATEGORIES];
 }
 
 lxw_color_t demand_colour(void) {
@@ -119,6 +136,17 @@ lxw_chart_series *chart_add_bars(lxw_chart *chart, const struct chart_range *bar
   chart_series_set_fill(series, &fill);
   chart_series_set_line(series, &edge);
   return series;
+}
+
+void chart_add_category(lxw_chart *chart, const struct chart_range *bars,
+                        const struct chart_range *values, const char *name, size_t category) {
+  const size_t look = category % CATEGORIES;
+  lxw_chart_pattern pattern = {.fg_color = categories[look].colour,
+                               .bg_color = LXW_COLOR_WHITE,
+                               .type = categories[look].pattern};
+  lxw_chart_series *series = chart_add_bars(chart, bars, values, name, categories[look].colour);
+  if (pattern.type != LXW_CHART_PATTERN_NONE)
+    chart_series_set_pattern(series, &pattern);
 }
 
 lxw_chart_series *chart_add_line(lxw_chart *chart, const struct chart_range *x,

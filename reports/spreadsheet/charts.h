@@ -19,7 +19,6 @@
 enum { CHART_WIDTH = 740, CHART_HEIGHT = 310, CHART_ROWS = 16 }; // pixels, and rows with a margin
 
 lxw_color_t option_colour(size_t option);
-lxw_color_t category_colour(size_t category); // by its place in the cost model
 
 lxw_color_t demand_colour(void);
 
@@ -52,6 +51,10 @@ struct chart_range {
   const char *sheet;
   int first_row, first_column, last_row, last_column;
 };
+
+// The bars of a category of cost, by its place in the cost model.
+void chart_add_category(lxw_chart *chart, const struct chart_range *bars,
+                        const struct chart_range *values, const char *name, size_t category);
 
 // A series with that name (a text, or NULL) and color, as an area or a bar.
 lxw_chart_series *chart_add_bars(lxw_chart *chart, const struct chart_range *categories,

@@ -31,6 +31,7 @@ static const struct {
 } codes[NUMBER_FORMATS] = {
     [NUMBER_MONEY] = {MONEY, 0, MONEY},
     [NUMBER_MONEY_CENTS] = {MONEY, 2, MONEY},
+    [NUMBER_COST] = {MONEY, MIN_COST_DECIMALS, MONEY},
     [NUMBER_MONEY_SMALL] = {MONEY, 4, MONEY},
     [NUMBER_PERCENT] = {PERCENT, 1, PERCENT},
     [NUMBER_SAVING] = {"0~ %_);(0~ %);\"-\"_)", 1, NULL},
@@ -50,7 +51,7 @@ static const struct {
   const char *part;
   enum number_format format;
 } by_text[] = {
-    {"USD/Mtok", NUMBER_MONEY_SMALL},
+    {"USD/Mtok", NUMBER_COST},
     {"USD/kWh", NUMBER_MONEY_SMALL},
     {"USD/kW/month", NUMBER_MONEY_CENTS},
     {"USD/kW", NUMBER_MONEY},
@@ -142,7 +143,7 @@ static void apply_role(lxw_format *format, enum cell_role role) {
 // The code with the given number of decimals.
 static void write_code(const char *code, int decimals, char out[CODE_SIZE]) {
   size_t used = 0;
-  for (; *code && used + MAX_DECIMALS + 2 < CODE_SIZE; code++) {
+  for (; *code && used + (size_t)decimals + 2 < CODE_SIZE; code++) {
     if (*code != '~')
       out[used++] = *code;
     for (int i = 0; *code == '~' && decimals && i <= decimals; i++)
@@ -167,8 +168,9 @@ static lxw_format *cell_format(struct formats *formats, enum cell_role role,
                                enum number_format number) {
   if (formats->cells[role][number])
     return formats->cells[role][number];
-  lxw_format *format = formats->cells[role][number] =
-      new_format(formats, role, codes[number].code, codes[number].decimals);
+  const bool more = number == NUMBER_COST && formats->cost_decimals > MIN_COST_DECIMALS;
+  lxw_format *format = formats->cells[role][number] = new_format(
+      formats, role, codes[number].code, more ? formats->cost_decimals : codes[number].decimals);
   if (number == NUMBER_TEXT)
     format_set_text_wrap(format);
   return format;
@@ -294,6 +296,11 @@ static const struct {
                      .bold = true,
                      .wrapped = true,
                      .centred = true},
+    [TEXT_FIXED] = {.colour = GREY},
+    [TEXT_FIXED_WRAPPED] = {.colour = GREY, .wrapped = true},
+    [TEXT_FIXED_INDENTED_WRAPPED] = {.colour = GREY, .indented = true, .wrapped = true},
+    [TEXT_FIXED_RIGHT] = {.colour = GREY, .right = true},
+    [TEXT_FIXED_STRONG_WRAPPED] = {.colour = GREY, .size = 12, .bold = true, .wrapped = true},
     [TEXT_RIGHT] = {.right = true},
     [TEXT_RIGHT_WRAPPED] = {.right = true, .wrapped = true},
     [TEXT_LINKED] = {.colour = GREEN},

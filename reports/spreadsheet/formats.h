@@ -24,6 +24,7 @@ enum cell_role {
 enum number_format {
   NUMBER_MONEY,
   NUMBER_MONEY_CENTS,
+  NUMBER_COST,        // per token: cost_decimals
   NUMBER_MONEY_SMALL, // USD/kWh, USD/Mtok
   NUMBER_PERCENT,
   NUMBER_SAVING, // the saving of a zero amount is "-"
@@ -58,6 +59,11 @@ enum text_format {
   TEXT_NOTE_WRAPPED,
   TEXT_STRONG,
   TEXT_ANSWER, // a live sentence
+  TEXT_FIXED,  // as it was when the workbook was written
+  TEXT_FIXED_WRAPPED,
+  TEXT_FIXED_INDENTED_WRAPPED,
+  TEXT_FIXED_RIGHT,
+  TEXT_FIXED_STRONG_WRAPPED,
   TEXT_RIGHT,
   TEXT_RIGHT_WRAPPED,
   TEXT_LINKED, // a live text from another sheet
@@ -75,8 +81,12 @@ enum text_format {
 
 enum { MAX_DECIMALS = 6 };
 
+// At least so many decimals show a cost per token.
+enum { MIN_COST_DECIMALS = 4 };
+
 struct formats {
   lxw_workbook *workbook;
+  int cost_decimals; // if more
   lxw_format *cells[CELL_ROLES][NUMBER_FORMATS];
   lxw_format *figures[CELL_ROLES][NUMBER_FORMATS][MAX_DECIMALS + 1];
   lxw_format *texts[TEXT_FORMATS];

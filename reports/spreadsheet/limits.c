@@ -76,6 +76,21 @@ static void put_choices(const struct declaration *input, lxw_data_validation *ru
   rule->value_list = list;
 }
 
+struct input_limits limits_range(const struct book *book, int declaration) {
+  const struct declaration input = limited(book, declaration);
+  struct input_limits limits = {input.has_min ? cell_number(input.min, &input.unit) : -INFINITY,
+                                input.has_max ? cell_number(input.max, &input.unit) : INFINITY,
+                                input.has_min && input.min_exclusive};
+  if (!input.choice_count)
+    return limits;
+  limits = (struct input_limits){INFINITY, -INFINITY, false};
+  for (int i = 0; i < input.choice_count; i++) {
+    limits.least = fmin(limits.least, input.choices[i].value);
+    limits.most = fmax(limits.most, input.choices[i].value);
+  }
+  return limits;
+}
+
 lxw_data_validation *limits_of(const struct book *book, int declaration) {
   const struct declaration input = limited(book, declaration);
   struct arena *arena = book->arena;

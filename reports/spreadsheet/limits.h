@@ -4,9 +4,19 @@
 
 #include "reports/spreadsheet/book.h"
 
+#include <stdbool.h>
 #include <xlsxwriter.h>
 
-// In the cells' unit, with the message for anything else.
+// The least and the greatest value in the cells' unit; infinite for none.
+struct input_limits {
+  double least, most;
+  bool above; // the least itself is not allowed
+};
+
+struct input_limits limits_range(const struct book *book, int declaration);
+
+// What a spreadsheet program lets nobody type, although it may be pasted: everything else, with the
+// message about it.
 lxw_data_validation *limits_of(const struct book *book, int declaration);
 
 #endif

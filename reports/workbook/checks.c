@@ -8,6 +8,7 @@
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/workbook/inputs_written.h"
 #include "reports/workbook/sheets.h"
 
 #include <math.h>
@@ -25,14 +26,38 @@ static void write_flag(struct book *book, int row, double difference) {
                  formats_difference(&book->formats, CELL_LINK), "=%s", tolerance->text);
   bool pass = fabs(difference) <= constants_tolerance_value(&book->constants);
   book->sheets->checks_pass &= pass;
-  put_formula(book, row, COLUMN_FLAG, pass, CELL_FORMULA, &flag_unit, "=IF(ABS(%s)<=%s,1,0)",
-              cell_here(book, row, COLUMN_DIFFERENCE), cell_here(book, row, COLUMN_TOLERANCE));
+  const char *cell = cell_here(book, row, COLUMN_DIFFERENCE);
+  put_formula(book, row, COLUMN_FLAG, pass, CELL_FORMULA, &flag_unit,
+              "=IF(ISNUMBER(%s),(ABS(%s)<=%s)*1,0)", cell, cell,
+              cell_here(book, row, COLUMN_TOLERANCE));
 }
 
 static int write_labels(struct book *book, const char *label, const struct option_sheet *sheet) {
   put_text(book, book->row, COLUMN_CHECK, label, TEXT_PLAIN);
-  put_text(book, book->row, COLUMN_OPTION, sheet->option->label, TEXT_PLAIN);
+  put_text(book, book->row, COLUMN_OPTION, sheet ? sheet->option->label : "all options",
+           TEXT_PLAIN);
   return book->row++;
+}
+
+// What is pasted, or cleared, was not validated.
+static void write_inputs_check(struct book *book) {
+  static const struct unit inputs = {.text = "inputs", .counts = true};
+  const int row = write_labels(
+      book, "Inputs, red there, that are missing, not numbers or outside their limits", NULL);
+  put_formula(book, row, COLUMN_DIFFERENCE, 0, CELL_FORMULA, &inputs, "=%s", written_outside(book));
+  write_flag(book, row, 0);
+}
+
+// Is there a number to compare? An option's cost per token, unless it never has one.
+static void write_number(struct book *book, const struct option_sheet *sheet) {
+  const int cost = model_find(book->scenario->model, "cost_per_mtok");
+  if (cost < 0 || !option_has(sheet->option, cost))
+    return;
+  const double missing = isfinite(shown_value(book, sheet, cost, 0)) ? 0 : 1;
+  const int row = write_labels(book, "Cost per token is not a number", sheet);
+  put_formula(book, row, COLUMN_DIFFERENCE, missing, CELL_FORMULA, &flag_unit,
+              "=IF(ISNUMBER(%s),0,1)", option_name_used(sheet, cost));
+  write_flag(book, row, missing);
 }
 
 static void write_item(struct book *book, const struct option_sheet *sheet, int declaration) {
@@ -95,6 +120,7 @@ static void write_option(struct book *book, const struct option_sheet *sheet) {
     if (model->declarations[d].role == ROLE_CHECK)
       write_item(book, sheet, d);
   }
+  write_number(book, sheet);
   if (book->sheets->rows.tco < 0 || !option_has(sheet->option, model_find(model, "tco")))
     return;
   write_category_sum(book, sheet);
@@ -129,10 +155,11 @@ void write_checks(struct book *book) {
   static const char *const headings[] = {"Check", "Option"};
   static const char *const numbers[] = {"Difference", "Tolerance", "Flag"};
   begin_sheet(book, "Checks", HEADER_ROW + 1, COLUMN_OPTION + 1);
-  put_text(book, NOTE_ROW, 0, "Relative differences that must be zero. 1 passes, 0 fails.",
+  put_text(book, NOTE_ROW, 0, "Differences and counts that must be zero. 1 passes, 0 fails.",
            TEXT_NOTE);
   put_header(book, HEADER_ROW, headings, 2);
   put_headings(book, HEADER_ROW, COLUMN_DIFFERENCE, numbers, 3);
+  write_inputs_check(book);
   for (size_t o = 0; o < book->scenario->option_count; o++)
     write_option(book, &book->sheets->options[o]);
   write_master(book, HEADER_ROW + 1, book->row - 1);

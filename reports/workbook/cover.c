@@ -90,28 +90,56 @@ static const char *answer_text(struct book *book) {
   return text;
 }
 
+// Its cells, joined.
 static const char *answer_formula(struct book *book) {
   const char *formula = "";
   for (int i = 0; i < ANSWER_PARTS; i++)
     if (book->sheets->rows.words[i].row)
       formula =
-          arena_printf(book->arena, "%s%s%s", formula, *formula ? "&" : "=",
+          arena_printf(book->arena, "%s%s%s", formula, *formula ? "&" : "",
                        cell_on(book, SHEET_OUTPUTS, book->sheets->rows.words[i].row, COLUMN_VALUE));
   return formula;
 }
 
 static void write_answer(struct book *book) {
+  static const char no_answer[] = "No answer: see Checks.";
   const char *unranked = arena_printf(book->arena, "The options are not ranked: %s.",
                                       ranking_why_nobody(book->sheets->ranking, book->arena));
   const char *text = answer_text(book);
   const int row = book->row;
   merge_row(book, row, TEXT_ANSWER);
   if (*text)
-    put_formula_text(book, row, 0, text, formats_text(&book->formats, TEXT_ANSWER), "%s",
-                     answer_formula(book));
+    put_formula_text(book, row, 0, book->sheets->checks_pass ? text : no_answer,
+                     formats_text(&book->formats, TEXT_ANSWER), "=IF(%s=1,%s,\"%s\")",
+                     book->sheets->checks_ok->text, answer_formula(book), no_answer);
   else
     put_text(book, row, 0, unranked, TEXT_ANSWER);
-  book->row = row + 2;
+  book->row = row + 1;
+}
+
+// The answers to the scenario's own questions, from Decisions, which may be other ones than the
+// comparison's.
+static void write_decisions_made(struct book *book) {
+  const struct answers *answers = &book->sheets->answers;
+  const struct decision_rows *rows = &book->sheets->decision_rows;
+  bool waits = false;
+  for (size_t i = 0; i < answers->count; i++) {
+    const struct answer *answer = &answers->list[i];
+    const int row = rows->sentences ? rows->sentences[i] : 1; // the first pass finds out
+    const char *title = answer->title ? answer->title : answer->name;
+    waits |= !strcmp(answer->kind, "wait");
+    merge_row(book, book->row, TEXT_STRONG_WRAPPED);
+    put_formula_text(
+        book, book->row++, 0, arena_printf(book->arena, "%s. %s", title, answer->sentence),
+        formats_text(&book->formats, TEXT_STRONG_WRAPPED), "=%s&\". \"&%s",
+        cell_on(book, SHEET_DECISIONS, row - 1, 0), cell_on(book, SHEET_DECISIONS, row, 0));
+  }
+  if (waits)
+    put_text(book, book->row++, 0,
+             "The first sentence compares orders placed today; when to order is a question of its "
+             "own.",
+             TEXT_NOTE);
+  book->row++;
 }
 
 static void write_ids(struct book *book, const struct band *band) {
@@ -175,7 +203,7 @@ static void write_saving(struct book *book, const struct band *band) {
     has[o] = book->sheets->ranking->options[o].compared;
   }
   const char *label = arena_printf(book->arena, "Saving per token against %s",
-                                   option_brief(&scenario->options[scenario->baseline]));
+                                   scenario->options[scenario->baseline].label);
   write_result(book, band, label, book->sheets->rows.saving, has, values, &unit_percent);
 }
 
@@ -382,7 +410,7 @@ static void break_page(struct book *book, int row) {
 static void write_typed(struct book *book) {
   static const struct unit inputs = {.text = "inputs", .counts = true};
   put_text(book, ++book->row, 0, "Overwritten inputs: see Change log", TEXT_STRONG);
-  put_formula(book, book->row, 1, 0, CELL_LINK, &inputs, "=%s", written_count(book));
+  put_formula(book, book->row++, 1, 0, CELL_LINK, &inputs, "=%s", written_count(book));
 }
 
 void write_cover(struct book *book) {
@@ -391,10 +419,14 @@ void write_cover(struct book *book) {
   write_title(book);
   book->row = write_stamp(book) + 1;
   write_answer(book);
+  write_decisions_made(book);
   write_case(book);
   put_text(book, book->row, 0, "Checks", TEXT_STRONG);
   put_check_state(book, book->row, 1);
   write_typed(book);
+  put_notice(book, book->row, book->sheets->rows.free_text,
+             arena_printf(book->arena, "%s&\"\"",
+                          cell_on(book, SHEET_OUTPUTS, book->sheets->rows.free, COLUMN_VALUE)));
   book->row += 2;
   write_numbers(book);
   book->row = insert_cover_chart(book, book->row, COVER_CHART_WIDTH);

@@ -13,6 +13,7 @@
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/workbook/inputs_written.h"
 #include "reports/workbook/sheets.h"
 
 #include <math.h>
@@ -31,6 +32,11 @@ struct look {
 
 struct writer {
   struct book *book;
+  bool fixed; // all of it is as it was when the workbook was written
+  // The cell that says whether the answers still hold, and the row among the workings with the
+  // sentence of the current one if they do; NULL if the sheet has neither.
+  const char *state;
+  int sentence;
   int row;            // the next row
   int top;            // the first row of cells of the current table
   int *tops;          // where to report each table's first row to the caller, or NULL
@@ -205,11 +211,14 @@ static bool holds_texts(const struct answer_table *table, size_t column) {
 }
 
 // Words in a column of numbers are aligned like them; a column of words keeps a distance from the
-// numbers before it.
+// numbers before it. Results in words are gray, like other results of the run; labels need not be.
 static enum text_format text_format_of(const struct writer *writer, size_t column) {
+  const bool of_run = writer->fixed || (writer->state && column);
   if (!column)
-    return TEXT_WRAPPED;
-  return writer->looks[column].texts ? TEXT_INDENTED_WRAPPED : TEXT_RIGHT;
+    return of_run ? TEXT_FIXED_WRAPPED : TEXT_WRAPPED;
+  if (writer->looks[column].texts)
+    return of_run ? TEXT_FIXED_INDENTED_WRAPPED : TEXT_INDENTED_WRAPPED;
+  return of_run ? TEXT_FIXED_RIGHT : TEXT_RIGHT;
 }
 
 static void write_cell(const struct writer *writer, const struct answer_table *table, int row,
@@ -276,10 +285,35 @@ static void write_table(struct writer *writer, const struct answer_table *table)
   writer->row++;
 }
 
+// The answer itself, as long as it holds.
+static void write_live_sentence(struct writer *writer, const struct answer *answer) {
+  static const char again[] = "Inputs have changed since: run pertoken again.";
+  struct book *book = writer->book;
+  const int row = writer->row++;
+  merge_line(book, row, (int)writer->columns - 1, TEXT_STRONG_WRAPPED);
+  put_formula_text(book, row, 0, answer->sentence,
+                   formats_text(&book->formats, TEXT_STRONG_WRAPPED),
+                   "=IF(%s=\"" STATE_CURRENT "\",%s,\"%s\")", writer->state,
+                   cell_fixed(book, writer->sentence, 0), again);
+  lxw_conditional_format rule = {
+      .type = LXW_CONDITIONAL_TYPE_FORMULA,
+      .value_string = arena_printf(book->arena, "=%s<>\"" STATE_CURRENT "\"", writer->state),
+      .format = formats_text(&book->formats, TEXT_STAMP)};
+  if (answer->no)
+    rule.value_string = "=TRUE";
+  put_rule(book, row, 0, row, 0, &rule);
+}
+
 static void write_one(struct writer *writer, const struct answer *answer) {
   put_text(writer->book, writer->row++, 0, answer->title ? answer->title : answer->name,
            TEXT_SUBTITLE);
-  write_sentence(writer, answer->sentence, answer->no ? TEXT_STAMP_WRAPPED : TEXT_STRONG_WRAPPED);
+  if (writer->state)
+    write_live_sentence(writer, answer);
+  else
+    write_sentence(writer, answer->sentence,
+                   answer->no      ? TEXT_STAMP_WRAPPED
+                   : writer->fixed ? TEXT_FIXED_STRONG_WRAPPED
+                                   : TEXT_STRONG_WRAPPED);
   for (size_t i = 0; i < answer->warnings.count; i++)
     write_sentence(writer,
                    arena_printf(writer->book->arena, "Warning: %s", answer->warnings.list[i]),
@@ -318,7 +352,8 @@ static size_t widest(const struct answers *answers) {
 
 int write_answer_sheet(struct book *book, const struct answer *answer, size_t columns, int row,
                        const char *title, int *tops) {
-  struct writer writer = {.book = book, .row = row, .tops = tops, .columns = columns};
+  struct writer writer = {
+      .book = book, .fixed = book->scenario != NULL, .row = row, .tops = tops, .columns = columns};
   begin_sheet(book, title, row, 0);
   write_one(&writer, answer);
   set_widths(book, (const int[]){FIRST_WIDTH, OTHER_WIDTH}, 2, (int)writer.columns);
@@ -336,21 +371,58 @@ void write_summary(struct book *book) {
            "Every case as it was when the workbook was written. Select a case on the Cover to "
            "apply it to all other sheets.",
            TEXT_NOTE);
+  put_not_following(book, NOTE_ROW + 1);
   end_sheet(book, last, (int)answer_columns(answer) - 1);
 }
 
+// ---- Decisions
+
+// Whether the inputs are those of the run: none is overwritten, and the case is the same.
+static void write_state(struct book *book, int row, int case_row) {
+  struct name *shown = book->sheets->case_name;
+  shown->used = true;
+  put_text(book, row, 0, "Do these answers still hold?", TEXT_PLAIN);
+  put_state(book, row, 1,
+            arena_printf(book->arena,
+                         "=IF(AND(%s=0,%s&\"\"=%s),\"" STATE_CURRENT "\",\"" STATE_STALE "\")",
+                         written_live_count(book), shown->text, cell_fixed(book, case_row, 1)),
+            STATE_CURRENT, STATE_STALE, true);
+}
+
+// The case and the sentences of the run, for the formulas above.
+static void write_workings(struct book *book, int row) {
+  const struct answers *answers = &book->sheets->answers;
+  put_text(book, row, 0, "Case of the run", TEXT_PLAIN);
+  put_text(book, row, 1, book->scenario->case_labels[book->scenario->selected], TEXT_PLAIN);
+  for (size_t i = 0; i < answers->count; i++)
+    put_text(book, row + 1 + (int)i, 0, answers->list[i].sentence, TEXT_PLAIN);
+}
+
 void write_decisions(struct book *book) {
-  struct writer writer = {.book = book, .columns = widest(&book->sheets->answers)};
-  begin_sheet(book, "Decisions", FIRST_STAMP_ROW, 0);
+  enum { HEADING_ROWS = 2 };
+  const struct answers *answers = &book->sheets->answers;
+  struct decision_rows *rows = &book->sheets->decision_rows;
+  const int workings = rows->workings;
+  struct writer writer = {.book = book, .columns = widest(answers)};
+  begin_sheet(book, SHEET_DECISIONS, FIRST_STAMP_ROW, 0);
   put_text(book, NOTE_ROW, 0,
-           "Black and green figures are live. Gray ones were computed when the workbook was "
-           "written and do not change: run pertoken again after changing an input.",
+           "Black and green figures are live. Gray ones and all other words, headings included, "
+           "are of the run that wrote the workbook: run pertoken again after changing an input.",
            TEXT_NOTE);
-  writer.row = put_stamps(book, FIRST_STAMP_ROW) + 1;
-  for (size_t i = 0; i < book->sheets->answers.count; i++) {
-    write_one(&writer, &book->sheets->answers.list[i]);
-    write_notes(&writer, &book->sheets->answers.list[i]);
+  rows->state = put_stamps(book, FIRST_STAMP_ROW);
+  rows->sentences = arena_array(book->arena, answers->count, sizeof *rows->sentences);
+  write_state(book, rows->state, workings);
+  writer.state = cell_fixed(book, rows->state, 1);
+  writer.row = rows->state + 2;
+  for (size_t i = 0; i < answers->count; i++) {
+    rows->sentences[i] = writer.row + 1;
+    writer.sentence = workings + 1 + (int)i;
+    write_one(&writer, &answers->list[i]);
+    write_notes(&writer, &answers->list[i]);
   }
+  put_workings(book, writer.row);
+  rows->workings = writer.row + HEADING_ROWS;
+  write_workings(book, rows->workings);
   set_widths(book, (const int[]){FIRST_WIDTH, OTHER_WIDTH}, 2, (int)writer.columns);
   end_sheet(book, writer.row - 2, (int)writer.columns - 1);
 }

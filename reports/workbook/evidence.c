@@ -65,12 +65,20 @@ static void put_title(struct book *book, const struct option *option) {
               arena_printf(book->arena, "%s: %s", option->label, option->accelerator_name));
 }
 
+// The formula of a figure; what it is equal to has its label.
+static const char *computed_text(const struct book *book, const struct option_sheet *sheet,
+                                 int declaration) {
+  const char *text = formula_text(graph_formula(sheet->option->graph, declaration), book->arena);
+  const int same = model_find(book->scenario->model, text);
+  return same < 0
+             ? text
+             : arena_printf(book->arena, "as %s", book->scenario->model->declarations[same].label);
+}
+
 static void write_computed(struct book *book, const struct option_sheet *sheet, int declaration,
                            int row) {
   put_text(book, row, COLUMN_GRADE, "computed", TEXT_INDENTED);
-  put_text(book, row, COLUMN_SOURCE,
-           formula_text(graph_formula(sheet->option->graph, declaration), book->arena),
-           TEXT_WRAPPED);
+  put_text(book, row, COLUMN_SOURCE, computed_text(book, sheet, declaration), TEXT_WRAPPED);
   put_text(book, row, COLUMN_DATE, "-", TEXT_PLAIN);
   put_text(book, row, COLUMN_FROM, "cost model", TEXT_PLAIN);
 }

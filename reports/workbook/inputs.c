@@ -469,9 +469,9 @@ static void write_zero(struct book *book) {
     }
   if (!used)
     return;
-  put_text(book, book->row, COLUMN_LABEL,
-           "Not applicable: rents of purchased hardware, prices of rented hardware", TEXT_PLAIN);
-  put_text(book, book->row, COLUMN_UNIT, unit_plain.text, TEXT_PLAIN);
+  put_item_labels(book, book->row,
+                  "Not applicable: rents of purchased hardware, prices of rented hardware",
+                  "not_applicable", unit_plain.text);
   put_number(book, book->row++, COLUMN_LIVE, 0, formats_constant(&book->formats, 0, &unit_plain));
 }
 

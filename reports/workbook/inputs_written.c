@@ -14,7 +14,9 @@
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/limits.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -72,7 +74,16 @@ static const char *figure_place(const struct scenario *scenario, const struct fi
 // ---- an input in a case
 
 // Columns beside the table, followed by a column for each case of each of these.
-enum { COLUMN_CHANGED, COLUMN_NUMBER, COLUMN_WRITTEN };
+enum {
+  COLUMN_CHANGED,
+  COLUMN_ANYWHERE,
+  COLUMN_NUMBER,
+  COLUMN_SAID,
+  COLUMN_LEAST,
+  COLUMN_MOST,
+  COLUMN_OUTSIDE,
+  COLUMN_WRITTEN
+};
 enum { KEPT_VALUE = WRITTEN_FIELDS, KEPT_WAS, KEPT };
 
 static const struct unit count = {.text = "inputs", .counts = true};
@@ -213,7 +224,7 @@ static const char *put_kept(struct book *book, const struct written_columns *col
   struct arena *arena = book->arena;
   const bool steady = is_steady(book, input, field);
   const size_t cases = steady ? 1 : book->scenario->case_count;
-  for (size_t c = 0; c < cases; c++)
+  for (size_t c = 0; c < (field == KEPT_VALUE ? book->scenario->case_count : cases); c++)
     keep(book, columns, input, field, c);
   const char *first =
       cell_address(input->row, kept_column(book, columns, field, 0), ADDRESS_COLUMN, arena);
@@ -273,25 +284,96 @@ static const char *put_kept_years(struct book *book, const struct written_column
   return years_of_row(book, input->row, kept_year_column(book, columns, 1), input->year_count);
 }
 
-// Whether it has been overwritten, and how many have been down to this row.
+// ---- all cases of an input
+
+// As many of a row's columns, from `first` on, as it has values in a case, and the rows of all
+// cases: "E9:G9", or "E41:F43" of a list by year.
+static const char *all_cases(const struct book *book, const struct written_input *input,
+                             int first) {
+  const size_t cases = book->scenario->case_count;
+  int columns = input->year_count ? input->year_count : (int)cases;
+  while (input->year_count && !is_input(input, columns))
+    columns--;
+  const bool below = input->year_count > 0;
+  const int top = below ? written_case_row(book, input->row, 0) : input->row;
+  const int end = below ? written_case_row(book, input->row, cases - 1) : input->row;
+  return arena_printf(book->arena, "%s:%s", cell_here(book, top, first),
+                      cell_here(book, end, first + columns - 1));
+}
+
+// The same as originally written.
+static const char *all_kept(const struct book *book, const struct written_columns *columns,
+                            const struct written_input *input) {
+  return all_cases(book, input,
+                   input->year_count ? kept_year_column(book, columns, 1)
+                                     : kept_column(book, columns, KEPT_VALUE, 0));
+}
+
+// Whether it has been overwritten in any case, how many have been down to this row, and what the
+// Change log says of it.
+static void put_anywhere(struct book *book, const struct written_columns *columns,
+                         const struct written_input *input) {
+  static const char elsewhere[] = "in a case that is not shown";
+  struct typed_rows *typed = &book->sheets->typed;
+  const int anywhere = columns->beside + COLUMN_ANYWHERE, number = columns->beside + COLUMN_NUMBER;
+  const char *before =
+      typed->last ? arena_printf(book->arena, "%s+", cell_here(book, typed->last, number)) : "";
+  put_formula(book, input->row, anywhere, 0, CELL_FORMULA, &count, "=(SUMPRODUCT((%s<>%s)*1)>0)*1",
+              all_cases(book, input, COLUMN_CASE), all_kept(book, columns, input));
+  put_formula(book, input->row, number, 0, CELL_FORMULA, &count, "=%s%s", before,
+              cell_here(book, input->row, anywhere));
+  put_formula_text(book, input->row, columns->beside + COLUMN_SAID, elsewhere,
+                   formats_text(&book->formats, TEXT_PLAIN), "=IF(%s=1,%s,\"%s\")",
+                   cell_here(book, input->row, columns->beside + COLUMN_CHANGED),
+                   cell_here(book, input->row, columns->provenance + WRITTEN_SOURCE), elsewhere);
+}
+
+// Whether any of its values, in all cases, is missing, not a number or outside its limits: pasted
+// ones escape the validation.
+static void put_outside(struct book *book, const struct written_columns *columns,
+                        const struct written_input *input) {
+  struct arena *arena = book->arena;
+  const int declaration = input->year_count ? input->years[0] : input->declaration;
+  const struct input_limits limits = limits_range(book, declaration);
+  const struct unit *unit = &book->scenario->model->declarations[declaration].unit;
+  const char *cells = all_cases(book, input, COLUMN_CASE), *outside = "";
+  const struct {
+    double limit;
+    const char *beyond;
+    int column;
+  } sides[] = {{limits.least, limits.above ? "<=" : "<", COLUMN_LEAST},
+               {limits.most, ">", COLUMN_MOST}};
+  for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+    const int column = columns->beside + sides[i].column;
+    if (isinf(sides[i].limit))
+      continue;
+    put_number(book, input->row, column, sides[i].limit,
+               formats_figure(&book->formats, CELL_CONSTANT, formats_decimals(sides[i].limit, unit),
+                              unit));
+    outside = arena_printf(arena, "%s+SUMPRODUCT((%s%s%s)*1)", outside, cells, sides[i].beyond,
+                           cell_here(book, input->row, column));
+  }
+  put_formula(book, input->row, columns->beside + COLUMN_OUTSIDE, 0, CELL_FORMULA, &count,
+              "=(COUNT(%s)-COUNT(%s)%s>0)*1", all_kept(book, columns, input), cells, outside);
+}
+
+// ---- one row
+
+// Whether the live value has been overwritten.
 static void put_changed(struct book *book, const struct written_columns *columns,
                         const struct written_input *input) {
   struct typed_rows *typed = &book->sheets->typed;
-  const int changed = columns->beside + COLUMN_CHANGED, number = columns->beside + COLUMN_NUMBER;
+  const int changed = columns->beside + COLUMN_CHANGED;
   if (input->year_count)
     put_formula(book, input->row, changed, 0, CELL_FORMULA, &count, "=IF(%s,1,0)",
                 written_differs(book, input, put_kept_years(book, columns, input)));
   else
     put_formula(book, input->row, changed, 0, CELL_FORMULA, &count, "=(%s<>%s)*1", input->live,
                 put_kept(book, columns, input, KEPT_VALUE));
-  const char *own = cell_here(book, input->row, changed);
-  const char *before =
-      typed->last ? arena_printf(book->arena, "%s+", cell_here(book, typed->last, number)) : "";
-  put_formula(book, input->row, number, 0, CELL_FORMULA, &count, "=%s%s", before, own);
+  put_anywhere(book, columns, input);
+  put_outside(book, columns, input);
   typed->first = typed->last ? typed->first : input->row;
   typed->last = input->row;
-  typed->number_column = number;
-  typed->source_column = columns->provenance + WRITTEN_SOURCE;
 }
 
 static void put_field(struct book *book, const struct written_columns *columns,
@@ -324,11 +406,18 @@ void written_put_provenance_header(struct book *book, int column, int row) {
 }
 
 void written_put_header(struct book *book, const struct written_columns *columns, int row) {
+  static const char *const beside[COLUMN_WRITTEN] = {
+      "Overwritten", "In any case", "So far", "In the Change log", "Least", "Most", "Not allowed"};
   static const char *const kept[KEPT] = {"source", "date", "grade", "from", "value", "in words"};
-  book->sheets->typed = (struct typed_rows){0};
+  book->sheets->typed = (struct typed_rows){
+      .changed_column = columns->beside + COLUMN_CHANGED,
+      .number_column = columns->beside + COLUMN_NUMBER,
+      .said_column = columns->beside + COLUMN_SAID,
+      .outside_column = columns->beside + COLUMN_OUTSIDE,
+      .source_column = columns->provenance + WRITTEN_SOURCE,
+  };
   written_put_provenance_header(book, columns->provenance, row);
-  put_text(book, row, columns->beside + COLUMN_CHANGED, "Overwritten", TEXT_HEADER_RIGHT);
-  put_text(book, row, columns->beside + COLUMN_NUMBER, "So far", TEXT_HEADER_RIGHT);
+  put_headings(book, row, columns->beside, beside, COLUMN_WRITTEN);
   for (int field = 0; field < KEPT; field++)
     for (size_t c = 0; c < book->scenario->case_count; c++)
       put_text(book, row, kept_column(book, columns, field, c),
@@ -346,8 +435,21 @@ const char *written_cell(const struct book *book, int row, int field) {
 }
 
 const char *written_changed(const struct book *book, int row) {
-  return cell_on(book, SHEET_INPUTS, row,
-                 book->sheets->typed.number_column - COLUMN_NUMBER + COLUMN_CHANGED);
+  return cell_on(book, SHEET_INPUTS, row, book->sheets->typed.changed_column);
+}
+
+static const char *sum_of(const struct book *book, int column) {
+  const struct typed_rows *typed = &book->sheets->typed;
+  return arena_printf(book->arena, "SUM(%s:%s)", cell_on(book, SHEET_INPUTS, typed->first, column),
+                      cell_fixed(book, typed->last, column));
+}
+
+const char *written_live_count(const struct book *book) {
+  return sum_of(book, book->sheets->typed.changed_column);
+}
+
+const char *written_outside(const struct book *book) {
+  return sum_of(book, book->sheets->typed.outside_column);
 }
 
 const char *written_count(const struct book *book) {
@@ -356,11 +458,18 @@ const char *written_count(const struct book *book) {
 }
 
 void written_end(struct book *book, const struct written_columns *columns, int first, int last) {
-  const char *formula = arena_printf(
-      book->arena, "=%s=1",
-      cell_address(first, columns->beside + COLUMN_CHANGED, ADDRESS_COLUMN, book->arena));
-  lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_FORMULA,
-                                 .value_string = (char *)formula,
-                                 .format = formats_text(&book->formats, TEXT_CHANGED)};
-  put_rule(book, first, columns->provenance, last, columns->provenance + WRITTEN_PLACE, &rule);
+  const struct {
+    int column, from, to;
+    enum text_format format;
+  } rules[] = {
+      {COLUMN_CHANGED, columns->provenance, columns->provenance + WRITTEN_PLACE, TEXT_CHANGED},
+      {COLUMN_OUTSIDE, COLUMN_LABEL, COLUMN_LIVE, TEXT_BAD}};
+  for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+    const char *cell =
+        cell_address(first, columns->beside + rules[i].column, ADDRESS_COLUMN, book->arena);
+    lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_FORMULA,
+                                   .value_string = arena_printf(book->arena, "=%s>0", cell),
+                                   .format = formats_text(&book->formats, rules[i].format)};
+    put_rule(book, first, rules[i].from, last, rules[i].to, &rule);
+  }
 }

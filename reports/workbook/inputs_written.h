@@ -60,13 +60,20 @@ const char *written_text(const struct book *book, const struct option_sheet *opt
 // The cells of an input's live source, grade, ..., by its row, for other sheets: "'Inputs'!$K$9".
 const char *written_cell(const struct book *book, int row, int field);
 
-// The cell that is 1 if an input has been overwritten, by its row, for other sheets.
+// The cell that is 1 if an input's live value has been overwritten, by its row, for other sheets.
 const char *written_changed(const struct book *book, int row);
 
-// How many inputs have been overwritten, "'Inputs'!$N$80".
+// How many inputs have been overwritten in any case, "'Inputs'!$N$80".
 const char *written_count(const struct book *book);
 
-// Highlights overwritten inputs in rows first..last of the table.
+// How many live values have been: a formula without its "=".
+const char *written_live_count(const struct book *book);
+
+// How many inputs are missing, not numbers or outside their limits in any case: a formula without
+// its "=".
+const char *written_outside(const struct book *book);
+
+// Highlights overwritten inputs in rows first..last of the table, and values that are not allowed.
 void written_end(struct book *book, const struct written_columns *columns, int first, int last);
 
 #endif

@@ -59,7 +59,7 @@ static void write_typed_row(struct book *book, int k) {
   const char *numbers =
       arena_printf(arena, "%s:%s", cell_on(book, SHEET_INPUTS, typed->first, typed->number_column),
                    cell_fixed(book, typed->last, typed->number_column));
-  const int columns[] = {COLUMN_LABEL, typed->source_column};
+  const int columns[] = {COLUMN_LABEL, typed->said_column};
   put_formula(book, book->row, COLUMN_NUMBER, k + 1, CELL_FORMULA, &inputs, "=%s1",
               k ? arena_printf(arena, "%s+", cell_here(book, book->row - 1, COLUMN_NUMBER)) : "");
   for (int i = 0; i < 2; i++)
@@ -90,6 +90,10 @@ static void write_typed(struct book *book) {
   for (int k = 0; k < TYPED_ROWS; k++)
     write_typed_row(book, k);
   blank_unused(book, first, book->row - 1);
+  const char *all = written_count(book), *listed = cell_here(book, book->row - 1, COLUMN_NUMBER);
+  put_formula_text(book, book->row++, 0, "", formats_text(&book->formats, TEXT_PLAIN),
+                   "=IF(%s>%s,\"and \"&(%s-%s)&\" more: see Inputs, column In any case\",\"\")",
+                   all, listed, all, listed);
 }
 
 void write_log(struct book *book) {

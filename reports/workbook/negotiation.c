@@ -207,8 +207,8 @@ static void write_discount(struct book *book, const struct deal *deal, int row, 
             arena_printf(arena, "=IF(ISNUMBER(%s),%s*(1-%s),\"-\")", found, found,
                          cell_fixed(book, deal->today, COLUMN_DISCOUNT)));
   put_found(book, row, COLUMN_DISCOUNT, net <= deal->paid ? 1 - net / deal->paid : NAN,
-            CELL_FORMULA, &unit_percent, "-",
-            arena_printf(arena, "=IF(AND(ISNUMBER(%s),MAX(%s,%s)=%s),1-%s/%s,\"-\")", net_cell,
+            CELL_FORMULA, &unit_percent, "none",
+            arena_printf(arena, "=IF(AND(ISNUMBER(%s),MAX(%s,%s)=%s),1-%s/%s,\"none\")", net_cell,
                          net_cell, paid, paid, net_cell, paid));
 }
 

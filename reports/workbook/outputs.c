@@ -279,8 +279,8 @@ static void write_shares(struct book *book) {
     ordinal += model->declarations[d].role == ROLE_CATEGORY;
     if (model->declarations[d].role != ROLE_CATEGORY || !scenario_has(book->scenario, d))
       continue;
-    book->sheets->outputs->shares[book->sheets->outputs->share_count++] = (struct share){
-        book->row, short_label(book, d), category_colour((size_t)ordinal), is_named(book, d)};
+    book->sheets->outputs->shares[book->sheets->outputs->share_count++] =
+        (struct share){book->row, short_label(book, d), (size_t)ordinal, is_named(book, d)};
     write_share(book, d, category++);
   }
 }
@@ -418,6 +418,7 @@ static void write_workings(struct book *book) {
   book->row += 3;
   write_ranked(book);
   write_words(book);
+  write_free(book);
   write_missing(book);
   const int head = book->row;
   book->row = put_periods(book, head, "By period", "");

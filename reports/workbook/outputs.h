@@ -14,8 +14,8 @@
 struct share {
   int row;
   const char *label;
-  lxw_color_t colour;
-  bool named; // in the chart's legend
+  size_t category; // by its place in the cost model
+  bool named;      // in the chart's legend
 };
 
 struct outputs {
@@ -96,6 +96,9 @@ void write_crossings(struct book *book);
 
 // The answer's sentence, in parts that the Cover joins; after the results.
 void write_words(struct book *book);
+
+// Which options have a price of zero; in the workings.
+void write_free(struct book *book);
 
 // The costs that each option leaves out, in the order of the model; in the workings.
 void write_missing(struct book *book);

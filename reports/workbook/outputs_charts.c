@@ -53,7 +53,7 @@ static int stack_categories(struct book *book, lxw_chart *chart, bool named) {
     const struct chart_range values = across(share->row, first, last);
     if (share->named != named)
       continue;
-    chart_add_bars(chart, &ids, &values, share->label, share->colour);
+    chart_add_category(chart, &ids, &values, share->label, share->category);
     count++;
   }
   return count;
@@ -135,8 +135,10 @@ static struct chart_axes axes_scaled(struct book *book, const struct axis_scale 
 
 // The same for both charts of cash.
 static struct chart_axes cash_axes(struct book *book) {
-  static const struct axis_scale scales[] = {
-      {1e6, "million ", "#,##0.0,,"}, {1e4, "thousand ", "#,##0,"}, {0, "", "#,##0"}};
+  static const struct axis_scale scales[] = {{1e9, "billion ", "#,##0.0,,,"},
+                                             {1e6, "million ", "#,##0.0,,"},
+                                             {1e4, "thousand ", "#,##0,"},
+                                             {0, "", "#,##0"}};
   return axes_scaled(book, scales, most_of(book, "cumulative_cash"), currency(book));
 }
 

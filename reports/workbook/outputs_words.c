@@ -1,6 +1,7 @@
 // The answer of Outputs in words, and the costs that it does not include, live.
 #include "base/arena.h"
 #include "base/texts.h"
+#include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
@@ -25,8 +26,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { COST_DECIMALS = 4 };
-
 static const struct unit digits = {.text = "digits", .counts = true};
 static const struct unit flag = {.text = "flag", .counts = true};
 
@@ -41,7 +40,7 @@ struct words {
 };
 
 static const char *cost_text(const struct words *words, double cost) {
-  return outputs_number(cost, COST_DECIMALS, words->book->arena);
+  return outputs_number(cost, words->book->formats.cost_decimals, words->book->arena);
 }
 
 static double cost_of(const struct words *words, size_t option) {
@@ -256,13 +255,13 @@ static void write_ranges_part(struct words *words) {
       arena, "; %s",
       verdict_over_ranges(book->scenario, words->ranking, book->sheets->simulation, arena));
   const char *otherwise = write_otherwise(words);
-  const char *said =
-      outputs_text(book, "The answer, what the ranges make of it", "answer_over_ranges",
-                   arena_printf(arena, "=IF(%s=\"current\",\"; \"&%s,%s)", simulation_state(book),
-                                cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.words,
-                                        COLUMN_VALUE),
-                                otherwise),
-                   verdict);
+  const char *said = outputs_text(
+      book, "The answer, what the ranges make of it", "answer_over_ranges",
+      arena_printf(
+          arena, "=IF(%s=\"" STATE_CURRENT "\",\"; \"&%s,%s)", simulation_state(book),
+          cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.words, COLUMN_VALUE),
+          otherwise),
+      verdict);
   put_part(words, PART_RANGES, "The answer, how sure", "answer_ranges",
            unless_none(words, arena_printf(arena, "\"%s\"&%s", VERDICT_BASE, said)),
            is_none(words) ? "" : arena_printf(arena, "%s%s", VERDICT_BASE, verdict));
@@ -339,7 +338,7 @@ void write_words(struct book *book) {
                         .currency = arena_copy_n(book->arena, unit->text, strcspn(unit->text, "/")),
                         .decimals = constants_literal(&book->constants, "answer",
                                                       "Decimals of the answer's cost", "decimals",
-                                                      COST_DECIMALS, &digits)};
+                                                      book->formats.cost_decimals, &digits)};
   words.decimals->used = true;
   put_header(book, book->row++, headings, 4);
   if (several) {
@@ -353,6 +352,47 @@ void write_words(struct book *book) {
   if (book->sheets->simulation)
     write_ranges_part(&words);
   write_grade_part(&words);
+  book->row++;
+}
+
+// ---- what it takes to cost nothing
+
+// The net price of purchased accelerators, a rate of others; -1 for none that is one number.
+static int price_of(const struct scenario *scenario, const struct option *option) {
+  const int net = model_find(scenario->model, "net_price");
+  const int price = net >= 0 && option_is_owned(option) && option_has(option, net)
+                        ? net
+                        : option_price(scenario, option);
+  return price >= 0 && option_has(option, price) && !graph_is_series(option->graph, price) ? price
+                                                                                           : -1;
+}
+
+// The first of the options with a price of zero: it is valid, and costs least.
+void write_free(struct book *book) {
+  static const char has[] = " has a price of zero";
+  const struct scenario *scenario = book->scenario;
+  struct output_rows *rows = &book->sheets->rows;
+  const int row = outputs_labels(book, "A price of zero", "free", flag.text);
+  rows->free_text = "";
+  for (size_t o = scenario->option_count; o-- > 0;) {
+    const struct option_sheet *sheet = &book->sheets->options[o];
+    const int price = price_of(scenario, sheet->option);
+    const bool is_free = price >= 0 && shown_value(book, sheet, price, 0) == 0;
+    if (price >= 0)
+      put_formula(book, row, outputs_option_column(o), is_free, CELL_FORMULA, &flag,
+                  "=IF(%s=0,1,0)", option_name_used(sheet, price));
+    if (is_free)
+      rows->free_text = arena_printf(book->arena, "%s%s", scenario->options[o].label, has);
+  }
+  const char *flags = outputs_all_options(book, row);
+  const char *which = scenario->option_count > 1
+                          ? arena_printf(book->arena, "INDEX(%s,1,MATCH(1,%s,0))",
+                                         outputs_all_options(book, rows->options), flags)
+                          : outputs_fixed(book, rows->options);
+  rows->free = book_place(book, book->row);
+  outputs_text(book, "The first price of zero, in words", "free_words",
+               arena_printf(book->arena, "=IF(SUM(%s)=0,\"\",%s&\"%s\")", flags, which, has),
+               rows->free_text);
   book->row++;
 }
 

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { TABLES_ROW = 2 };
+enum { NOTE_ROW = 1, TABLES_ROW = 3, MANY = 8 };
 
 enum kind { KIND_ASSUMED, KIND_DEFAULT, KIND_ZERO, KIND_SOURCED, KINDS };
 
@@ -157,10 +157,42 @@ static size_t list_entries(const struct book *book, struct entry *entries) {
 
 // ---- the tables
 
-static const char *coverage_of(const struct option_sheet *sheet, int declaration, size_t selected) {
+enum coverage { COVERAGE_IN, COVERAGE_ZERO, COVERAGE_NONE, COVERAGES };
+
+static const char *const coverage_words[COVERAGES] = {"in", "zero", "does not apply"};
+
+static enum coverage coverage_of(const struct option_sheet *sheet, int declaration,
+                                 size_t selected) {
   if (!option_has(sheet->option, declaration))
-    return "does not apply";
-  return amount_in(sheet, declaration, 0, selected) != 0 ? "in" : "zero";
+    return COVERAGE_NONE;
+  return amount_in(sheet, declaration, 0, selected) != 0 ? COVERAGE_IN : COVERAGE_ZERO;
+}
+
+// The options that a category covers in this way.
+static struct answer_cell covered(const struct book *book, int declaration,
+                                  enum coverage coverage) {
+  const struct scenario *scenario = book->scenario;
+  const char *labels = "";
+  size_t count = 0;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    if (coverage_of(&book->sheets->options[o], declaration, scenario->selected) != coverage)
+      continue;
+    labels = options_joined(scenario, labels, scenario->options[o].label, book->arena);
+    count++;
+  }
+  return cell_words(count == scenario->option_count ? "all options" : count ? labels : "none");
+}
+
+// Each category of cost, and which options have it: of many, a column for each would be too wide.
+static void add_costs_of_many(const struct book *book, struct answer *answer) {
+  const struct model *model = book->scenario->model;
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "costs", "Costs in the result", {"cost", "Cost", NULL},
+                   {"in", "In", NULL}, {"zero", "Zero", NULL}, {"none", "Does not apply", NULL});
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].role == ROLE_CATEGORY)
+      ANSWER_ROW(table, cell_words(model->declarations[d].label), covered(book, d, COVERAGE_IN),
+                 covered(book, d, COVERAGE_ZERO), covered(book, d, COVERAGE_NONE));
 }
 
 // Each category of cost, and whether it is in an option's.
@@ -177,7 +209,8 @@ static void add_costs(const struct book *book, struct answer *answer) {
     struct answer_cell *cells = answer_table_row(table);
     cells[0] = cell_words(scenario->model->declarations[d].label);
     for (size_t o = 0; o < scenario->option_count; o++)
-      cells[1 + o] = cell_words(coverage_of(&book->sheets->options[o], d, scenario->selected));
+      cells[1 + o] =
+          cell_words(coverage_words[coverage_of(&book->sheets->options[o], d, scenario->selected)]);
   }
 }
 
@@ -228,7 +261,10 @@ static struct answer scope_of(const struct book *book) {
   struct answer answer =
       answer_new("report", "scope", book->scenario->title, book->scenario, book->arena);
   answer.sentence = counts_text(book, entries, count);
-  add_costs(book, &answer);
+  if (book->scenario->option_count > MANY)
+    add_costs_of_many(book, &answer);
+  else
+    add_costs(book, &answer);
   add_entries(book, &answer, "Assumptions of the scenario", KIND_ASSUMED, entries, count);
   add_entries(book, &answer, "Defaults of the cost model", KIND_DEFAULT, entries, count);
   add_entries(book, &answer, "Not in the result", KIND_ZERO, entries, count);
@@ -250,6 +286,10 @@ void write_scope(struct book *book) {
   const size_t columns = columns_of(&answer);
   const int last = write_answer_sheet(book, &answer, columns, TABLES_ROW, SHEET_SCOPE, NULL);
   set_widths(book, (const int[]){90, 28, 28, option_width(book->scenario)}, 4, (int)columns - 1);
-  put_text(book, 1, 0, "In the case shown when the workbook was written.", TEXT_NOTE);
+  put_text(book, NOTE_ROW, 0,
+           arena_printf(book->arena, "Case %s, as it was when the workbook was written.",
+                        book->scenario->case_labels[book->scenario->selected]),
+           TEXT_NOTE);
+  put_not_following(book, NOTE_ROW + 1);
   end_sheet(book, last, (int)columns - 1);
 }

@@ -12,6 +12,7 @@
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/workbook/inputs_written.h"
 
 #include <string.h>
 
@@ -167,6 +168,22 @@ int put_stamps(struct book *book, int row) {
   return row + 1;
 }
 
+void put_notice(struct book *book, int row, const char *value, const char *formula) {
+  lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_NO_BLANKS,
+                                 .format = formats_text(&book->formats, TEXT_STAMP)};
+  put_formula_text(book, row, 0, value, formats_text(&book->formats, TEXT_STRONG), "=%s", formula);
+  put_rule(book, row, 0, row, 0, &rule);
+}
+
+void put_not_following(struct book *book, int row) {
+  const char *count = written_count(book);
+  put_notice(book, row, "",
+             arena_printf(book->arena,
+                          "IF(%s=0,\"\",\"Inputs overwritten since: \"&%s&\". This sheet does not "
+                          "follow them.\")",
+                          count, count));
+}
+
 void put_check_state(struct book *book, int row, int column) {
   static const char good[] = "all pass", bad[] = "a check FAILS";
   struct name *checks = book->sheets->checks_ok;
@@ -176,11 +193,19 @@ void put_check_state(struct book *book, int row, int column) {
             bad, book->sheets->checks_pass);
 }
 
-const char *chart_label(const struct book *book, size_t option) {
+static const char *abridged_label(const struct book *book, size_t option) {
   enum { MOST = 40, MOST_OF_MANY = 16, FEW = 4 };
   const struct scenario *scenario = book->scenario;
   return text_abridged(scenario->options[option].label,
                        scenario->option_count <= FEW ? MOST : MOST_OF_MANY, book->arena);
+}
+
+const char *chart_label(const struct book *book, size_t option) {
+  const char *own = abridged_label(book, option);
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    if (o != option && !strcmp(own, abridged_label(book, o)))
+      return book->scenario->options[option].id;
+  return own;
 }
 
 void put_not_included(struct book *book, int row, int column, size_t option,

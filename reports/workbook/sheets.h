@@ -29,6 +29,7 @@
 #define SHEET_OUTPUTS     "Outputs"
 #define SHEET_SENSITIVITY "Sensitivity"
 #define SHEET_SIMULATION  "Simulation"
+#define SHEET_DECISIONS   "Decisions"
 #define SHEET_EVIDENCE    "Evidence"
 
 // Columns of Outputs and of the calculation sheets: a period has one column on all of them.
@@ -64,15 +65,24 @@ enum answer_part { PART_COST, PART_MARGIN, PART_RANGES, PART_GRADE, ANSWER_PARTS
 struct output_rows {
   int options, tco, cost, levelised, saving, saving_levelised, grade;
   int first_category, last_category;
-  int cheapest;        // COLUMN_VALUE says which options, or why none
-  int ranked, why_not; // for several options: whether each is ranked; why it is not
-  int alternative;     // for more than two: what the cheapest of the others costs; 0: not there
-  int *not_included;   // [option_count]: the costs that it leaves out; -1: it can leave out none
+  int cheapest;          // COLUMN_VALUE says which options, or why none
+  int ranked, why_not;   // for several options: whether each is ranked; why it is not
+  int alternative;       // for more than two: what the cheapest of the others costs; 0: not there
+  int free;              // COLUMN_VALUE says which option has a price of zero, or nothing
+  const char *free_text; // in the selected case
+  int *not_included;     // [option_count]: the costs that it leaves out; -1: it can leave out none
   // The parts of the answer's sentence, in COLUMN_VALUE; row 0 for a missing one.
   struct {
     int row;
     const char *text; // in the selected case
   } words[ANSWER_PARTS];
+};
+
+// Rows of Decisions that other sheets read.
+struct decision_rows {
+  int state;      // in column 1: whether the answers still hold
+  int *sentences; // [answers.count], in column 0; their titles are above them
+  int workings;   // the case of the run, and below it the sentences
 };
 
 // Where Inputs holds the live values, and the simulation run's values beside them.
@@ -88,9 +98,10 @@ struct simulation_rows {
   int bars;     // of the first bar; its own
 };
 
-// Where Inputs counts the overwritten inputs: its rows and the column with the running count.
+// Where Inputs counts the overwritten inputs: its rows and the columns, of which that of the numbers
+// has the running count.
 struct typed_rows {
-  int first, last, number_column, source_column;
+  int first, last, changed_column, number_column, said_column, outside_column, source_column;
 };
 
 struct sheets {
@@ -112,6 +123,7 @@ struct sheets {
   struct typed_rows typed;
   int grades_row; // of Sensitivity: in COLUMN_VALUE the first option's weakest grade that matters
   struct simulation_rows simulation_rows;
+  struct decision_rows decision_rows;
   struct name *case_name, *case_index, *checks_ok;
   bool checks_pass; // in the selected case
 };
@@ -195,7 +207,8 @@ const char *horizon_note(const struct book *book);
 // The width of an option's column in characters, so that its id fits.
 int option_width(const struct scenario *scenario);
 
-// An option's label in a chart, whose axis or legend would else leave no room for the plot.
+// An option's label in a chart, abridged, as its axis or legend would else leave no room for the
+// plot; or its id, if two would then be the same.
 const char *chart_label(const struct book *book, size_t option);
 
 // A text for each option, from `column` on, wrapped.
@@ -207,6 +220,16 @@ void put_workings(struct book *book, int row);
 
 // A warning line under the title if the comparison needs one; returns the next free row.
 int put_stamps(struct book *book, int row);
+
+// Words for whether results of a run still hold.
+#define STATE_CURRENT "current"
+#define STATE_STALE   "stale"
+
+// A text that is only there, in red, if something must be said: `formula` without its "=".
+void put_notice(struct book *book, int row, const char *value, const char *formula);
+
+// The notice that overwritten inputs have no effect on the current sheet.
+void put_not_following(struct book *book, int row);
 
 // "all pass" or "a check FAILS", live.
 void put_check_state(struct book *book, int row, int column);

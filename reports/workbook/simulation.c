@@ -30,7 +30,7 @@ enum { BAR_END, BAR_DRAWS, BAR_HEIGHT, BAR_CUMULATED };
 
 static const struct unit whole = {.text = "draws", .counts = true};
 
-static const char good[] = "current", bad[] = "stale";
+static const char good[] = STATE_CURRENT, bad[] = STATE_STALE;
 
 static const struct unit *unit_of(struct book *book, const struct outcome *outcome) {
   const struct model *model = book->scenario->model;
@@ -487,10 +487,10 @@ static double round_step(double least) {
   return 10 * ten;
 }
 
-// As many decimals as it takes to distinguish the ticks.
-static const char *axis_format(enum outcome_kind kind, double low, double high) {
+// As many decimals as it takes to distinguish the ticks; the ends of bars are not round.
+static const char *axis_format(enum outcome_kind kind, double low, double high, bool round) {
   if (kind == OUTCOME_SAVING)
-    return high - low > 0.1 ? "0 %" : "0.0 %";
+    return round && high - low > 0.1 ? "0 %" : "0.0 %";
   return high >= 100 ? "#,##0" : high >= 1 ? "0.00" : "0.000";
 }
 
@@ -505,8 +505,12 @@ static void set_axes(struct book *book, lxw_chart *chart, const struct pair *pai
     high = fmax(high, outcome->bars_high);
     unit = unit_of(book, outcome)->text;
   }
-  const struct chart_axes axes = {pair->kind == OUTCOME_SAVING ? "saving" : unit,
-                                  axis_format(pair->kind, low, high), NULL, "0 %"};
+  const bool bars = !cumulated && !pair->all;
+  const struct chart_axes axes = {
+      pair->kind == OUTCOME_SAVING ? (bars ? "saving, up to" : "saving")
+                                   : (bars ? arena_printf(book->arena, "%s, up to", unit) : unit),
+      axis_format(pair->kind, low, high, !bars),
+      cumulated || bars ? "share of draws" : "density of draws", bars ? "0.0 %" : "0 %"};
   chart_set_axes(chart, &axes);
   chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
   chart_axis_set_min(chart->y_axis, 0);
@@ -524,6 +528,7 @@ static void set_axes(struct book *book, lxw_chart *chart, const struct pair *pai
     chart_axis_set_max(chart->y_axis, 1);
   else if (pair->all) {
     chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_NONE);
+    chart_axis_set_major_tick_mark(chart->y_axis, LXW_CHART_AXIS_TICK_MARK_NONE);
     chart_axis_major_gridlines_set_visible(chart->y_axis, LXW_FALSE);
   }
 }

@@ -6,6 +6,8 @@
 #include "base/process.h"
 #include "base/source.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/evidence/date.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
@@ -16,6 +18,7 @@
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
 #include "reports/spreadsheet/row_order.h"
 #include "reports/spreadsheet/step_numbers.h"
@@ -25,6 +28,7 @@
 #include "reports/workbook/sheets.h"
 #include "reports/workbook/weakest_grades.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -65,7 +69,7 @@ static const struct kind {
     {SHEET_SIMULATION, "how certain the result is", has_simulation, write_simulation},
     {"Negotiation", "what each vendor must concede or may charge", negotiation_shown,
      write_negotiation},
-    {"Decisions", "the answers to the scenario's questions", has_decisions, write_decisions},
+    {SHEET_DECISIONS, "the answers to the scenario's questions", has_decisions, write_decisions},
     {SHEET_EVIDENCE, "the evidence behind the figures", NULL, write_evidence},
     {"Checks", "differences that must be zero", NULL, write_checks},
     {"Change log", "what this workbook was generated from", NULL, write_log},
@@ -236,10 +240,28 @@ static void walk(struct book *book, bool write) {
   }
 }
 
+// So many that the smallest cost per token, of any option in any case, shows three digits.
+static int cost_decimals(const struct book *book) {
+  enum { DIGITS = 3, MOST = 15 };
+  const struct scenario *scenario = book->scenario;
+  const int cost = model_find(scenario->model, "cost_per_mtok");
+  double least = 1;
+  for (size_t o = 0; cost >= 0 && o < scenario->option_count; o++)
+    for (size_t c = 0; option_has(&scenario->options[o], cost) && c < scenario->case_count; c++) {
+      const struct option_sheet *sheet = &book->sheets->options[o];
+      const double amount = fabs(amount_in(sheet, cost, 0, c)) /
+                            unit_cell_factor(&scenario->model->declarations[cost].unit);
+      least = amount > 0 ? fmin(least, amount) : least;
+    }
+  const int decimals = DIGITS - 1 - (int)floor(log10(least));
+  return decimals < MIN_COST_DECIMALS ? MIN_COST_DECIMALS : decimals > MOST ? MOST : decimals;
+}
+
 static int write_file(struct book *book, const struct output *output, const void *context) {
   (void)context;
   if (book_open(book, output))
     return -1;
+  book->formats.cost_decimals = cost_decimals(book);
   walk(book, false);
   for (int pass = 0; pass < 2 && !book->failed; pass++) {
     walk(book, true);

@@ -122,6 +122,7 @@ SLIPS = [
      '0.3862 USD/kWh (pw170)'),
     ('electricity_price=0.001 USD/kWh', 'the lowest published'),
     ('load_power=700 kW', 'load_power, 700000 W/gpu, is 1000 times the TDP, 700 W/gpu (h200-sxm-141)'),
+    ('h200.list_price=0.00001 USD', 'list_price, 0.00001 USD/gpu, is less than 1/1000 of the lowest in the catalogue'),
     ('load_power=0.7 W', 'load_power, 0.7 W/gpu, is 1/1000 of the TDP'),
     ('h200.list_price=35 USD', 'list_price, 35 USD/gpu, is 1/843 of the lowest in the catalogue, 29500 USD/gpu (pr007)'),
     ('pue=12.5', 'pue, 12.5, is 7.5 times the highest published, 1.67 (pw098)'),

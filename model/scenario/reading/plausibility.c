@@ -97,8 +97,11 @@ static struct typed typed_of(const struct scenario *scenario, size_t number, con
   return typed;
 }
 
-// "207 times", "1/843 of"
+// "207 times", "1/843 of"; beyond 1000, its size says nothing more.
 static const char *ratio_text(double ratio, struct arena *arena) {
+  const double most = 1000.5;
+  if (ratio > most || ratio < 1 / most)
+    return ratio > 1 ? "more than 1000 times" : "less than 1/1000 of";
   if (ratio < 1)
     return arena_printf(arena, "1/%.0f of", 1 / ratio);
   return arena_printf(arena, ratio < 10 ? "%.1f times" : "%.0f times", ratio);

@@ -136,9 +136,11 @@ class Series:
         refs = {tag: node.findtext(f'{tag}/numRef/f') or node.findtext(f'{tag}/strRef/f')
                 for tag in ('cat', 'val', 'xVal', 'yVal')}
         self.x, self.y = refs['cat'] or refs['xVal'], refs['val'] or refs['yVal']
-        colour = node.find('spPr/solidFill/srgbClr')
-        line = node.find('spPr/ln/solidFill/srgbClr')
-        self.colour = (line if colour is None else colour).get('val')
+        colours = [node.find(f'spPr/{path}/srgbClr') for path in ('solidFill', 'pattFill/fgClr', 'ln/solidFill')]
+        self.colour = next(colour for colour in colours if colour is not None).get('val')
+        pattern = node.find('spPr/pattFill')
+        self.pattern = None if pattern is None else pattern.get('prst')
+        self.look = self.colour, self.pattern
 
 
 class Chart:
@@ -255,8 +257,8 @@ def check_categories(book):
     for stack, cost in zip(stacks, numbers_of(book, 'Outputs', 'cost_per_mtok')):
         stack = [share or 0 for share in stack]  # an option need not have every category
         expect(near(sum(stack), cost), f'the categories add up to {sum(stack)}, not {cost}')
-    colours = [series.colour for series in chart.series]
-    expect(len(set(colours)) == len(colours), f'categories share a colour: {colours}')
+    looks = [series.look for series in chart.series]
+    expect(len(set(looks)) == len(looks), f'categories look the same: {looks}')
     # A stack that begins with nothing, or goes below, has 0 on its axis, whatever the program chooses.
     stacks = [[number or 0 for number in values(book, series.y)] for series in chart.series]
     expect(not any(stacks[0]) or min(map(min, stacks)) < 0, f'the axis may begin above 0: {chart.series[0].name}')
@@ -272,7 +274,7 @@ def check_amounts(book):
         word = next((word for word in words[1:] if any(word in axis for axis in chart.axes)), None)
         expect(words.index(word) == len(commas), f'{chart.axes} in {chart.formats}')
         most = max(abs(number) for series in chart.series for number in values(book, series.y))
-        expect(0.5 <= most / 1000 ** len(commas) < 1e5, f'up to {most} {chart.axes[-1]}')
+        expect(0.5 <= most / 1000 ** len(commas) < 1e4, f'up to {most} {chart.axes[-1]}')
 
 
 def lightness(colour):
@@ -284,14 +286,18 @@ def lightness(colour):
 
 
 def check_greys(book, options):
-    """In gray print, options can be distinguished, and so can adjacent categories."""
+    """In gray print, options can be distinguished, and so can categories, adjacent ones better."""
     greys = sorted(lightness(next(iter(found))) for found in list(options.values())[:IN_GREY])
     expect(all(high - low >= 9.5 for low, high in zip(greys, greys[1:])), f'options in grey: {greys}')
     chart = chart_named(book, 'Outputs', 'Cost per token, by category')
     stacks = [[number or 0 for number in values(book, series.y)] for series in chart.series]
+    shown = [(lightness(series.colour), series.pattern) for series, stack in zip(chart.series, stacks) if any(stack)]
+    for (one, pattern), (other, hatched) in itertools.combinations(shown, 2):
+        expect(pattern != hatched or abs(one - other) >= 9.5, f'categories in grey: {shown}')
     for option in range(len(stacks[0])):
-        greys = [lightness(series.colour) for series, stack in zip(chart.series, stacks) if stack[option]]
-        expect(all(abs(one - two) >= 20 for one, two in zip(greys, greys[1:])), f'categories in grey: {greys}')
+        there = [(lightness(series.colour), series.pattern) for series, stack in zip(chart.series, stacks) if stack[option]]
+        for (one, pattern), (other, hatched) in zip(there, there[1:]):
+            expect(pattern != hatched or abs(one - other) >= 19.5, f'neighbors in grey: {there}')
 
 
 # How people without one kind of cone see: Machado, Oliveira and Fernandes, A Physiologically-based Model for Simulation
@@ -328,8 +334,8 @@ def check_colour_vision(book, options):
     chart = chart_named(book, 'Outputs', 'Cost per token, by category')
     stacks = [[number or 0 for number in values(book, series.y)] for series in chart.series]
     for option in range(len(stacks[0])):
-        there = [series.colour for series, stack in zip(chart.series, stacks) if stack[option]]
-        pairs += zip(there, there[1:])
+        there = [series for series, stack in zip(chart.series, stacks) if stack[option]]
+        pairs += [(one.colour, other.colour) for one, other in zip(there, there[1:]) if one.pattern == other.pattern]
     if 'Sensitivity' in book.sheets:
         pairs += [[series.colour for series in chart.series]
                   for chart, _, _ in charts_of(book, book.sheets['Sensitivity']) if chart.kind == 'barChart']
@@ -562,6 +568,28 @@ def check_long_labels(folder):
             expect(len(set(names)) == count and all(name and len(name) <= most for name in names), f'{names}')
 
 
+def check_labels_alike(folder):
+    """Two labels that differ only where they are abridged: the charts show ids instead."""
+    text = ''.join(f'[option {name}]\nlabel = A quote of November, {years} years of support on site\n'
+                   f'accelerator = h200-sxm-141\nlist_price = {price} USD\n'
+                   for name, years, price in (('short', 'three', 30000), ('long', 'five', 33000)))
+    book = report(f'[scenario]\ntitle = Alike\ndate = 2026-11-20\n{SITE}throughput = 2000 token/s\n{text}', folder)
+    names = [series.name for series in chart_named(book, 'Outputs', 'Cost per token against utilization').series]
+    expect(names == ['short', 'long'], f'{names}')
+
+
+def check_much_money(folder):
+    """Cash in billions; a distribution has titles on both axes, and labels of bars as they are."""
+    book = report(TINY.replace('accelerators = 8', 'accelerators = 800000'), folder)
+    check_amounts(book)
+    expect('billion USD' in chart_named(book, 'Outputs', 'Cumulative cash cost').axes, 'no billions')
+    chart = chart_named(book, 'Simulation', 'Saving of b: how often') or chart_named(book, 'Simulation', 'Saving of a: how often')
+    expect(chart.axes == ['saving, up to', 'share of draws'] and chart.formats == ['0.0 %', '0.0 %'],
+           f'{chart.axes}, {chart.formats}')
+    density = chart_named(book, 'Simulation', 'Cost per token: how often')
+    expect(density.axes[-1] == 'density of draws', f'{density.axes}')
+
+
 def check_few_tokens(folder):
     """A demand of a hundred million tokens is not shown as 0 billion; a cost that utilization does not change begins at 0."""
     book = report(TINY.replace('[option a]', 'demand = 109.5 Mtok/yr\n\n[option a]', 1), folder)
@@ -583,7 +611,8 @@ def main():
     for scenario in harness.EXAMPLES:
         count.test(scenario.name, in_folder, check_example, scenario)
     for test in (check_crossing, check_utilization, check_batches, check_answer, check_answer_below_nothing,
-                 check_answer_without_draws, check_answer_grade, check_long_labels, check_few_tokens):
+                 check_answer_without_draws, check_answer_grade, check_long_labels, check_labels_alike, check_much_money,
+                 check_few_tokens):
         count.test(test.__name__, in_folder, test)
     count.finish()
 

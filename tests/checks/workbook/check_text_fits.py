@@ -98,6 +98,15 @@ def check_twenty_options(folder):
         expect(points >= SMALLEST_AT_ALL, f'{sheet.name}: letters of {points:.1f} points on paper')
 
 
+def check_ties(folder):
+    """What is only in the workings, such as the names of all that tie for the cheapest, widens no column."""
+    scenario = of_many_options(folder, 5)
+    scenario.write_text(re.sub(r'rental_rate = \S+', 'rental_rate = 2', scenario.read_text()))
+    sheet = book_of(scenario, folder).sheets['Outputs']
+    widths = {fit.column_pixels(sheet)[column] for column in range(4, 9)}
+    expect(max(widths) <= 28 * fit.DIGIT, f'columns of options are {widths} pixels wide')
+
+
 def of_periods(folder, period):
     """Three years, and half a year more in a case."""
     path = Path(folder, 'periods.ini')
@@ -216,7 +225,7 @@ def main():
     scenarios = [scenario for scenario in harness.EXAMPLES if DEEP or scenario.stem in TELLING]
     for scenario in [*scenarios, *((*harness.FOR_READING, *(HERE / name for name in MADE)) if DEEP else ())]:
         count.test(scenario.name, in_folder, check_fits, scenario)
-    for test in (check_long_labels, check_long_record, check_twenty_options, check_fine_periods, check_last_pages, check_cover_on_paper,
+    for test in (check_long_labels, check_long_record, check_twenty_options, check_ties, check_fine_periods, check_last_pages, check_cover_on_paper,
                  check_cut_off_is_noticed):
         count.test(test.__name__, in_folder, test)
     count.test('calibri', check_calibri)

@@ -68,8 +68,8 @@ STATES = [
     ({}, 'dearer', ('own assumption', '-', 'assumed'), ('claim', 'assumed'), 0),
     ({('b.list_price', 'base'): 30000}, 'base', ('overwritten (was 22000 USD/gpu, claim, 2026-04, {place})', '-',
                                                  'assumed'), ('claim', 'assumed'), 1),
-    ({('b.list_price', 'base'): 30000}, 'dearer', ('own assumption', '-', 'assumed'), ('claim', 'assumed'), 0),
-    ({('b.list_price', 'dearer'): 30000}, 'base', ORIGIN, ('claim', 'claim'), 0),
+    ({('b.list_price', 'base'): 30000}, 'dearer', ('own assumption', '-', 'assumed'), ('claim', 'assumed'), 1),
+    ({('b.list_price', 'dearer'): 30000}, 'base', ORIGIN, ('claim', 'claim'), 1),
     ({('b.list_price', 'dearer'): 30000}, 'dearer', ('overwritten (was 28000 USD/gpu, assumed, {place})', '-',
                                                      'assumed'), ('claim', 'assumed'), 1),
     ({('b.list_price', 'base'): 22000}, 'base', ORIGIN, ('claim', 'claim'), 0),
@@ -532,6 +532,80 @@ def test_without_effect(folder):
             expect(abs(said - told) <= 1e-9 * told, f"case {case}, {typed}: {option['id']} costs {said}, not {told}")
 
 
+# What validation would refuse, but pasting does not, and what it allows: whether it fails the checks, and what the Cover
+# then says instead of the answer, or below it.
+NOT_VALIDATED = [
+    ({}, 'base', True, ''),
+    ({'b.list_price': None}, 'base', False, ''),
+    ({'load_power': None}, 'base', False, ''),
+    ({'utilization': None}, 'base', False, ''),
+    ({'utilization': 0.0}, 'base', False, ''),
+    ({'utilization': 1.7}, 'base', False, ''),
+    ({'pue': 0.8}, 'base', False, ''),
+    ({'horizon': None}, 'base', False, ''),
+    ({'horizon': 99.0}, 'base', False, ''),
+    ({'electricity_price': '0,09'}, 'base', False, ''),
+    ({'b.list_price': None}, 'dearer', False, ''),  # of a case that is not shown
+    ({'b.list_price': 0.0}, 'base', True, 'b has a price of zero'),
+    ({'discount': 1.0}, 'base', True, 'a has a price of zero'),
+    ({'utilization': 1.0, 'pue': 1.0}, 'base', True, ''),
+]
+
+
+def test_not_validated(folder):
+    """A value that is missing, no number or outside its limits fails the master check, and there is no answer."""
+    scenario = folder / 'not-validated.ini'
+    scenario.write_text(SCENARIO)
+    book, wrong = made_in(folder, scenario)
+    inputs, name = layout.Inputs(book), book.name('pt_case')
+    rows = {entry.key: entry.row for entry in inputs.rows}
+    for typed, case, passes, notice in NOT_VALIDATED:
+        edits = {('Inputs', rows[key], inputs.cases['base']): value for key, value in typed.items()}
+        edits[(name.sheet, *xlsx.position(name.ref))] = case
+        shown = Shown(book, in_gnumeric(wrong, book, edits, folder))
+        case_row = shown.row('Cover', 'Case: choose it here')
+        state = shown.at('Cover', shown.row('Cover', 'Checks'), 2)
+        said = next(shown.at('Cover', row, 1) for row in range(1, case_row) if book.sheets['Cover'].cell(row, 1)
+                    and book.sheets['Cover'].cell(row, 1).formula)
+        below = shown.at('Cover', shown.row('Cover', 'Overwritten inputs') + 1, 1) or ''
+        expect(state == ('all pass' if passes else 'a check FAILS'), f'{typed}: {state}')
+        expect(('costs least' in said) == passes and (passes or said == 'No answer: see Checks.'), f'{typed}: {said}')
+        expect(below == notice, f'{typed}: below the answer is {below!r}')
+
+
+def test_not_following(folder):
+    """Sheets of what does not follow say so once an input is overwritten: Summary, Scope, Decisions and its answer on
+    the Cover. The Change log says how many it does not list."""
+    scenario = ROOT / 'examples' / 'rent-or-own.ini'
+    book, wrong = made_in(folder, scenario)
+    inputs, name = layout.Inputs(book), book.name('pt_case')
+    own = [entry for entry in inputs.rows if not inputs.sheet.cell(*entry.cells['base']).formula
+           and not inputs.sheet.cell(*entry.cells['base']).style.locked]
+    many = {('Inputs', *entry.cells['base']): inputs.sheet.value(*entry.cells['base']) + 1e-9 for entry in own[:23]}
+    price = next(('Inputs', *entry.cells['base']) for entry in own if entry.key == 'h100.list_price')
+    other = next(case for case in inputs.cases if case != 'base')
+    case = (name.sheet, *xlsx.position(name.ref))
+    cases = list(inputs.cases)
+    written = book.sheets[case[0]].text(*case[1:])
+    expect(written == cases[0], f'{written} of {cases}')
+    for edits, count, holds in (({}, 0, True), ({price: 45000.0}, 1, False), ({case: other}, 0, False), (many, 23, False)):
+        shown = Shown(book, in_gnumeric(wrong, book, edits, folder))
+        for sheet in ('Summary', 'Scope and assumptions'):
+            said = shown.at(sheet, 3, 1) or ''
+            expect(said == (f'Inputs overwritten since: {count}. This sheet does not follow them.' if count else ''),
+                   f'{sheet}, {count} overwritten: {said}')
+        state = shown.at('Decisions', shown.row('Decisions', 'Do these answers still hold?'), 2)
+        row = shown.row('Decisions', 'Rent or own: H100')
+        said = shown.at('Decisions', row + 1, 1)
+        expect(state == ('current' if holds else 'stale') and said.startswith('Own: H100' if holds else 'Inputs have changed'),
+               f'{count} overwritten: {state}, {said}')
+        cover = [shown.at('Cover', row, 1) for row in range(1, 10)]
+        expect(f'Rent or own: H100. {said}' in cover, f'Cover: {cover}')
+        log = shown.row('Change log', 'Total')
+        more = shown.at('Change log', log + 21, 1) or ''
+        expect(more == ('and 3 more: see Inputs, column In any case' if count == 23 else ''), f'Change log: {more}')
+
+
 def check_all(count, folder, office):
     scenario = folder / 'typed.ini'
     scenario.write_text(SCENARIO)
@@ -554,6 +628,8 @@ def check_all(count, folder, office):
     count.test('beside an offer', test_beside_an_offer, folder)
     count.test('zeros with and without a source', test_zeros, folder)
     count.test('without effect', test_without_effect, folder)
+    count.test('not validated', test_not_validated, folder)
+    count.test('not following', test_not_following, folder)
 
 
 def main():

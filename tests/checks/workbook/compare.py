@@ -7,6 +7,7 @@ import typed
 import xlsx
 
 GRADES = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
+FOLLOWS_NOT = '. This sheet does not follow them.'
 LOG_NUMBER = 3  # the column of the Change log that numbers overwritten inputs
 ENDS = 3  # of a swing's columns: the current value and both ends, before the results
 RELATIVE = 1e-9
@@ -55,6 +56,8 @@ def compare(expected, base, actual):
         rows = moved_rows(sheet, base.sheets[sheet.name])
         for (row, column), cell in sheet.formulas():
             said = origin_said(sheet, row, column, cell, origins)
+            if said is None:
+                said = decision_said(base, base.sheets[sheet.name].cell(rows.get(row, row), column), origins)
             if said is not None:
                 cell = xlsx.Cell(said, cell.formula)
             elif simulated.NAME in cell.formula:
@@ -84,10 +87,35 @@ def origin_said(sheet, row, column, cell, origins):
         return origins.wanted(row, column)
     if sheet.name == 'Change log':
         number = sheet.value(row, LOG_NUMBER)
+        if number is None:
+            return origins.not_listed()
         texts = origins.in_log(number) if column < LOG_NUMBER else ()
-        return texts[column - 1] if texts else len(origins.rows) if 'Inputs' in cell.formula else None
+        return texts[column - 1] if texts else len(origins.anywhere) if 'Inputs' in cell.formula else None
+    if FOLLOWS_NOT in cell.formula:
+        count = len(origins.anywhere)
+        return f'Inputs overwritten since: {count}{FOLLOWS_NOT}' if count else ''
     link = re.fullmatch(r"'?Inputs'?!(\$[A-Z]+\$\d+)", cell.formula)
     return origins.wanted(*xlsx.position(link[1].replace('$', ''))) if link else None
+
+
+def decision_said(base, cell, origins):
+    """The expected text of a cell about the answers on Decisions: of the run, as long as no live input differs from it;
+    None for other cells."""
+    sheet = base.sheets.get('Decisions')
+    if not sheet or not cell or not cell.formula:
+        return None
+    case = next(sheet.text(row, 2) for row in sheet.rows if sheet.text(row, 1) == 'Case of the run')
+    state = 'current' if origins.case == case and not origins.rows else 'stale'
+    if cell.formula.endswith('"current","stale")') and "SUM('Inputs'" in cell.formula:
+        return state
+    sentence = re.fullmatch(r'IF\(\$B\$\d+="current",(\$A\$\d+),"(.*)"\)', cell.formula)
+    if sentence:
+        return sheet.value(*xlsx.position(sentence[1].replace('$', ''))) if state == 'current' else sentence[2]
+    both = re.fullmatch(r"'Decisions'!(\S+)&\"\. \"&'Decisions'!(\S+)", cell.formula)
+    if not both:
+        return None
+    title, sentence = (sheet.cell(*xlsx.position(ref.replace('$', ''))) for ref in both.groups())
+    return f'{title.value}. {decision_said(base, sentence, origins)}'
 
 
 def compare_simulation(result, sheet, base, actual):

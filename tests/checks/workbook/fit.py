@@ -223,11 +223,14 @@ def problem_of(places, row, column, cell):
 
 
 def problems(book):
-    """'Sheet!A1: reason' of each text or number that is cut off."""
+    """'Sheet!A1: reason' of each text or number that is cut off; texts among workings, which nobody prints, may be."""
     edges = print_edges(book)
     for sheet in book.sheets.values():
         places = Places(sheet, edges.get(sheet.name))
+        printed = printed_area(book, sheet)[2]
         for (row, column), cell in sorted(sheet.cells.items()):
+            if row > printed and isinstance(cell.value, str):
+                continue
             problem = problem_of(places, row, column, cell)
             if problem:
                 yield f'{sheet.name}!{xlsx.address(row, column)}: {problem}'

@@ -8,7 +8,9 @@ import xlsx
 
 FIELDS = {'Source': 'source', 'Date': 'date', 'Grade': 'grade', 'From': 'from'}
 INSTEAD = {'Date': '-', 'Grade': 'assumed', 'From': 'this workbook'}
-CHANGED, NUMBER, RUN = 'Overwritten', 'So far', 'Simulated'
+CHANGED, ANYWHERE, NUMBER, SAID, RUN = 'Overwritten', 'In any case', 'So far', 'In the Change log', 'Simulated'
+ELSEWHERE = 'in a case that is not shown'
+LISTED = 20  # in the Change log
 
 
 def same_as_written(one, sheet, actual):
@@ -30,6 +32,9 @@ class Typed:
         self.rows += [one.row for one in self.inputs.lists
                       if [actual('Inputs', one.row, column) for column in one.columns]
                       != [sheet.value(*place) for place in one.kept[self.case]]]
+        self.anywhere = [one.row for one in (*self.inputs.rows, *self.inputs.lists)
+                         if any(actual('Inputs', *place) != sheet.value(*place)
+                                for year in getattr(one, 'years', [one]) for place in year.cells.values())]
         self.of_the_run = {one.row: 'by year' if same_as_written(one, sheet, actual) else 'overwritten'
                            for one in self.inputs.lists}
 
@@ -51,8 +56,12 @@ class Typed:
                 return self.inputs.sheet.value(one.kept[self.case][0][0], column)
         if heading == CHANGED:
             return float(row in self.rows)
+        if heading == ANYWHERE:
+            return float(row in self.anywhere)
         if heading == NUMBER:
-            return float(sum(typed <= row for typed in self.rows))
+            return float(sum(typed <= row for typed in self.anywhere))
+        if heading == SAID:
+            return self.wanted(row, self.columns['Source']) if row in self.rows else ELSEWHERE
         if heading not in FIELDS:
             return None
         if row not in self.rows:
@@ -61,7 +70,12 @@ class Typed:
 
     def in_log(self, number):
         """The label and the source of the overwritten input with that number, from 1."""
-        if number > len(self.rows):
+        if number > len(self.anywhere):
             return '', ''
-        row = self.rows[int(number) - 1]
-        return self.inputs.sheet.text(row, 1), self.wanted(row, self.columns['Source'])
+        row = self.anywhere[int(number) - 1]
+        return self.inputs.sheet.text(row, 1), self.wanted(row, self.columns[SAID])
+
+    def not_listed(self):
+        """What it says below those that it has room for."""
+        more = len(self.anywhere) - LISTED
+        return f'and {more} more: see Inputs, column In any case' if more > 0 else ''

@@ -270,7 +270,7 @@ def spoil(xml):
 
 
 def set_cells(xml, values):
-    """Puts numbers and texts into cells ({'B12': 0.08}), overwriting formulas; styles stay."""
+    """Puts numbers and texts into cells ({'B12': 0.08}), overwriting formulas; None clears one. Styles stay."""
     if not values:
         return xml
     left = dict(values)
@@ -281,6 +281,8 @@ def set_cells(xml, values):
             return match.group(0)
         value = left.pop(ref)
         attributes = re.sub(r' t="\w+"', '', attributes)
+        if value is None:
+            return f'<c r="{ref}"{attributes}/>'
         if isinstance(value, str):
             return f'<c r="{ref}"{attributes} t="inlineStr"><is><t>{escape(value)}</t></is></c>'
         return f'<c r="{ref}"{attributes}><v>{value!r}</v></c>'
