@@ -18,9 +18,10 @@ def test_whole(folder):
     said = rehearsal.check(DONE)
     names = list(rehearsal.state())
     firsts = [next(i for i, name in enumerate(names) if name.startswith(kind)) for kind in (
-        'environment', 'bandwidth-before', 'quick 8b-fp8-batch1-', 'verify ', 'verify-way', 'sanitizer',
-        'record 8b-fp8-batch1-', 'record 8b-bf16', 'record 8x7b-fp8', 'record 8b-mxfp4', 'prompts', 'all-reduce',
-        'tensor-parallel', 'together', 'ladder', 'peer', 'share', 'attention', 'grid', 'recheck')]
+        'environment', 'bandwidth-before', 'quick 8b-fp8-batch1-', 'verify ', 'verify-way', 'sanitizer memcheck',
+        'record 8b-fp8-batch1-', 'record 8b-bf16', 'attention', 'peer 8b-bf16', 'record 8x7b-fp8', 'record 8b-mxfp4',
+        'prompts', 'all-reduce', 'tensor-parallel', 'together', 'recheck', 'way ', 'ladder', 'share',
+        'sanitizer initcheck', 'grid')]
     expect(firsts == sorted(firsts), f'order: {names}')
     expect('record 8b-fp8-batch1-context512: done: 100.0 token/s, 4.20 us/layer, 0.840 R, 400 W [' in said,
            said)
