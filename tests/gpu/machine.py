@@ -55,7 +55,8 @@ def find_tool(name):
 
 def why_tool_cannot(output):
     """The line in which a tool says that it cannot run here; '' if there is none."""
-    return next((line.strip('= ') for line in output.splitlines() if TOOL_CANNOT.search(line)), '')
+    lines = (re.sub(r'^=+(ERROR==)?\s*', '', line) for line in output.splitlines() if TOOL_CANNOT.search(line))
+    return next(lines, '')
 
 
 def ask_tools(log):
