@@ -200,16 +200,16 @@ static int run_ranks(const struct measuring *measuring, const struct device *dev
                               : run_session(measuring, &session, model);
 }
 
-// ---- one device at several power limits
-
-static int refuse_several(const struct measuring *measuring, size_t count) {
+static int refuse_several(const struct measuring *measuring, const char *option, size_t count) {
   if (count == 1)
     return 0;
   diagnostics_error(measuring->invocation->diagnostics, nowhere,
-                    "--power-limit measures one device, but --device %s names %zu",
+                    "%s measures one device, but --device %s names %zu", option,
                     measuring->options->device, count);
   return -1;
 }
+
+// ---- one device at several power limits
 
 // As far as possible; what has been found so far is in the records in any case. The kernels that
 // are the fastest at the first limit, the highest, are measured at all of them, so that they differ
@@ -266,8 +266,11 @@ int measuring_run(struct measuring *measuring) {
       model_shape_find(&catalog, options->model, &model, &measuring->notes))
     return -1;
   warn_of_cpu(measuring, &devices[0], backends);
+  if ((options->no_power && refuse_several(measuring, "--no-power", count)) ||
+      (measuring->sweep && refuse_several(measuring, "--power-limit", count)))
+    return -1;
   if (measuring->sweep)
-    return refuse_several(measuring, count) || run_limits(measuring, &devices[0], &model) ? -1 : 0;
+    return run_limits(measuring, &devices[0], &model);
   if (options->tensor_parallel)
     return run_ranks(measuring, devices, count, &model);
   return run_kinds(measuring, devices, count, &model);

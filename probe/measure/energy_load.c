@@ -45,6 +45,8 @@ static bool is_there(const struct meter *meter) {
 }
 
 static bool has_anything_to_watch(const struct protocol *protocol) {
+  if (!(protocol->energy_s > 0))
+    return false;
   for (size_t i = 0; i < protocol->telemetry_count; i++)
     if (protocol->telemetry[i].kind)
       return true;

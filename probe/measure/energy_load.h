@@ -24,7 +24,8 @@ struct energy_load energy_load_unknown(void);
 enum decode_status energy_load_soak(const struct protocol *protocol, struct decode_state *state,
                                     double step_s, const char *label, struct energy_load *out);
 
-// Runs steps for protocol->energy_s under the meters; none at all if there is nothing to watch.
+// Runs steps for protocol->energy_s under the meters; none at all if that is 0, or if there is
+// nothing to watch.
 // out->soak_s stays.
 enum decode_status energy_load_run(const struct protocol *protocol, struct decode_state *state,
                                    double step_s, const char *label, struct energy_load *out);

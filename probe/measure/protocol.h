@@ -47,7 +47,7 @@ struct protocol {
   const struct device_users *users; // before a backend was loaded; or NULL
   const char *program; // tries a variant of the kernels in a process of its own: tryout.h; or NULL
   bool on_thread;      // meters are read while the load runs, not between its chunks
-  double time_s, energy_s;            // at most, for sampling; at least, under the meter
+  double time_s, energy_s;            // at most, for sampling; at least, under the meter, or 0
   double soak_s;                      // of the same load before the samples and the meter
   const volatile sig_atomic_t *stop;  // set by Ctrl-C: the current sample is finished
   void (*progress)(const char *text); // or NULL; "" clears the line

@@ -120,6 +120,10 @@ static const struct option_row known_options[] = {
      "Hold the load this long (300): the last half, at most a minute, is under the energy meter, "
      "and samples are taken just before that (without --soak: 5.5 under the meter)",
      COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_SOAK)},
+    {"no-power", NULL,
+     "Measure token/s alone, on one device: no idle window, and no load under a meter, which take "
+     "5.5 s each",
+     COMMAND_RUN, FLAG(no_power)},
     {"wall-power", "WATTS",
      "Wall power of the whole machine under this load, read from a PDU: '512 W' (default: "
      "ipmitool, if installed)",
@@ -462,6 +466,9 @@ static void refuse_conflicts(const struct probe_options *options, struct argp_st
       {options->wall.redfish && is_typed,
        "--redfish and --wall-power both supply wall power: choose one"},
       {*options->wall.note && !is_typed, "--wall-note needs --wall-power"},
+      {options->no_power &&
+           (has_limits || options->soak_s > 0 || is_typed || options->wall.redfish != NULL),
+       "--no-power measures no watts: leave out --power-limit, --soak, --wall-power and --redfish"},
   };
   refuse(conflicts, sizeof conflicts / sizeof conflicts[0], state);
 }
@@ -480,6 +487,8 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
   if (!options->precision_count)
     options->precisions[options->precision_count++] = "bf16";
   refuse_conflicts(options, state);
+  if (options->no_power)
+    options->energy_s = 0;
 }
 
 static void add_argument(const struct parsing *parsing, const char *text,

@@ -23,8 +23,8 @@ struct probe_options {
   struct number_list prefills;                  // prompts, in positions
   struct number_list power_limits; // watts, descending; none: the device's limit is left unchanged
   int chunk;                       // of these, how many are computed at once
-  double time_s, energy_s;
-  double soak_s; // of load before the energy_s of metering
+  double time_s, energy_s;         // energy_s is 0 with no_power
+  double soak_s;                   // of load before the energy_s of metering
   struct wall_options wall;
   struct measurement_shard shard; // for a backend's share of 1/N of a model; 0: whole models
   int tensor_parallel;            // devices that hold a model together; 0: each has its own
@@ -51,7 +51,7 @@ struct probe_options {
     const char *wall_table; // of each node's wall power; NULL: none
   } fleet;
   bool json, csv; // of list: neither is the table
-  bool calibrate, verify_only, quiet;
+  bool calibrate, verify_only, no_power, quiet;
 };
 
 // The commands with these options, as bits.

@@ -288,6 +288,11 @@ int session_run(struct session *session, const struct measurement_shape *model) 
   meter_set_open(&set, alone ? protocol->device : session->ranks, alone ? 1 : session->rank_count,
                  protocol->roots, protocol->users, protocol->clock, protocol->arena);
   protocol_use(protocol, &set);
+  struct meter none = {.name = "none: --no-power", .why = ""};
+  if (session->options->no_power) {
+    protocol->meter = &none; // its telemetry still says which driver and limit there is
+    protocol->host = NULL;
+  }
   const int result = run_trials(session, model, &trials);
   meter_set_close(&set);
   session->protocol = given;

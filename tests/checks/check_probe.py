@@ -308,6 +308,22 @@ def test_wall(directory):
            'the wall in place of a device')
 
 
+# Not even what the tool above would show: nothing runs but the samples.
+def test_no_power(directory):
+    need_memory()
+    tool = directory / 'tools' / 'ipmitool'
+    tool.parent.mkdir()
+    tool.write_text(IPMITOOL)
+    tool.chmod(0o755)
+    environment = {'PATH': f'{tool.parent}:{os.environ["PATH"]}'}
+    done = probe(*soon(directory), '--no-power', '-o', directory, environment=environment)
+    expect_exit(done, 0)
+    result = load(record_in(directory))['results'][0]
+    expect(result['energy_meter'] == 'none: --no-power' and result['energy_window_s'] is None, result['energy_meter'])
+    expect(result['load_power_w'] is None and result['beside']['wall_power_w'] is None, result['beside'])
+    expect('power not measured: --no-power' in done.stdout, done.stdout)
+
+
 # Progress lines are cleared: no row is printed after one, and no row is cleared.
 def test_terminal(directory):
     model, environment = at_once(directory)
@@ -325,4 +341,4 @@ def test_terminal(directory):
 
 
 if __name__ == '__main__':
-    run_probe_tests(globals(), deep_only=(test_slices, test_wall))
+    run_probe_tests(globals(), deep_only=(test_slices, test_wall, test_no_power))

@@ -113,6 +113,8 @@ BAD = [
     (RUN + ('--wall-power', '-3 W'), 'above'),
     (RUN + ('--wall-power', '512 USD'), '--wall-power'),
     (RUN + ('--wall-note', 'PDU A3'), '--wall-note needs --wall-power'),
+    (RUN + ('--no-power', '--soak=6'), '--no-power measures no watts: leave out --power-limit, --soak'),
+    (RUN + ('--no-power', '--wall-power', '512 W'), '--no-power measures no watts'),
     (('check', 'x', '--soak'), 'unrecognized option'),
     (RUN + ('--model', 'llama-3.1-405b', '--batch', '64', '--context', '131072'), 'bytes) is free'),
     (RUN + ('--batch', '65536', '--context', '16777216'), 'smollm-135m bf16, batch 65536'),

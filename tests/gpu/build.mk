@@ -20,9 +20,11 @@ PACKED_FOR := $(if $(PACKED_HIP),HIP_ARCHITECTURES=$(PACKED_HIP) HIP_STREAMING=$
                 CUDA_ARCHITECTURES=$(PACKED_CUDA) \
                 STREAMING_ARCHITECTURES=$(or $(filter $(PACKED_CUDA),80 90a 100),$(if $(filter 8%,$(PACKED_CUDA)),80,100)))
 PACKED_DECODER := $(BUILD)/tests/lib/hip_decode.so
-packed_plugin = $(PACKED)/$(ARCH)/$(1)lib/pertoken/$(PACKED_BACKEND)
-packed_make = $(MAKE) $(PACKED_FOR) GPU_BUILD=$(PACKED)/$(ARCH)/$(1)gpu \
-                PLUGIN_FOLDER=$(PACKED)/$(ARCH)/$(1)lib/pertoken $(call packed_plugin,$(1))
+# What one version of CUDA has built, another does not go on with.
+PACKED_PLACE := $(PACKED)/$(ARCH)$(if $(PACKED_CUDA),/$(notdir $(realpath $(CUDA_ROOT))))
+packed_plugin = $(PACKED_PLACE)/$(1)lib/pertoken/$(PACKED_BACKEND)
+packed_make = $(MAKE) $(PACKED_FOR) GPU_BUILD=$(PACKED_PLACE)/$(1)gpu \
+                PLUGIN_FOLDER=$(PACKED_PLACE)/$(1)lib/pertoken $(call packed_plugin,$(1))
 
 # where OBJECT BESIDE
 define packed_program

@@ -32,6 +32,11 @@ TOOLS = [
 ]
 SERIAL = re.compile(r'^(.*serial[^:]*:\s*)\S.*$', re.IGNORECASE | re.MULTILINE)
 ACCELERATORS = ('cuda', 'hip')
+# Of compute-sanitizer and ncu, where they cannot run at all: in a sandbox, or on a device that they do not know.
+TOOL_CANNOT = re.compile(r'device not supported|failed to initialize the profiler|profiling is not supported|'
+                         r'librarynotloaded|terminated before first instrumented|unable to attach|'
+                         r'\berror 999\b|cudaErrorUnknown|: unknown error\b',
+                         re.IGNORECASE)
 
 
 def without_serials(text):
@@ -46,6 +51,12 @@ def find_tool(name):
         if found:
             return found
     return None
+
+
+def why_tool_cannot(output):
+    """The line in which a tool says that it cannot run here; '' if there is none."""
+    lines = (re.sub(r'^=+(ERROR==)?\s*', '', line) for line in output.splitlines() if TOOL_CANNOT.search(line))
+    return next(lines, '')
 
 
 def ask_tools(log):

@@ -9,15 +9,15 @@ import groups
 import trial
 import workloads
 from steps import (FASTEST, PEER_ROUNDS, SANITIZERS, VERIFY_WAY, Step, comparing, environment, if_known, ladder,
-                   measuring, read_bandwidth, rechecking, sanitizing)
+                   measuring, read_bandwidth, rechecking, sanitizing, verifying)
 
 WHOLE_S = 600  # from this budget on, a check without --plan runs everything, not call by call
 IN_A = ('memcheck', 'racecheck')  # of the sanitizer tools
-QUICK_S = 2  # of sampling, in a record of call A
+NOT_IN_A = [tool for tool in SANITIZERS if tool not in IN_A]
 
 
-def measured_steps(kind, needs_s, limit_s, list_of, folder, seconds, variant=''):
-    return [Step(f'{kind} {workload.name()}', needs_s, limit_s, measuring(workload, folder, seconds, variant))
+def measured_steps(kind, needs_s, limit_s, list_of, folder, seconds, variant='', watts=True):
+    return [Step(f'{kind} {workload.name()}', needs_s, limit_s, measuring(workload, folder, seconds, variant, watts))
             for workload in list_of]
 
 
@@ -34,8 +34,8 @@ def records(context):
 
 def quick(context):
     """With the kernels' own choice: the first figures do not wait for others to be tried."""
-    needs_s, seconds = (5, 0.2) if context.tiny else (15, QUICK_S)
-    return measured_steps('quick', needs_s, 60, context.some(workloads.QUICK, 2), 'quick', seconds)
+    return measured_steps('quick', 5 if context.tiny else 15, 60, context.some(workloads.QUICK, 2), 'quick',
+                          context.quick_s)
 
 
 def families(context):
@@ -43,13 +43,13 @@ def families(context):
     return [*(Step(f'record {workload.name()}', 60, 400, if_known(measuring(workload, '', 10, FASTEST)))
               for workload in context.some(workloads.FAMILIES, 0)),
             *(Step(f'prompts {workload.name()}', 5 if context.tiny else 60, 400,
-                   if_known(measuring(workload, 'prompts', short)))
+                   if_known(measuring(workload, 'prompts', short, watts=False)))
               for workload in context.some(workloads.PROMPTS, 1))]
 
 
 def verified(context):
-    return measured_steps('verify', 5 if context.tiny else 20, 180, context.some(workloads.VERIFIED, 1), 'verify',
-                          0.1 if context.tiny else 0.5)
+    return [Step(f'verify {workload.name()}', 5 if context.tiny else 10, 120, verifying(workload))
+            for workload in context.some(workloads.VERIFIED, 1)]
 
 
 def sanitized(context, tools):
@@ -58,13 +58,13 @@ def sanitized(context, tools):
 
 def verified_ways(context):
     needs_s = 5 if context.tiny else 15
-    return [Step(f'{VERIFY_WAY}{trial.way_name(way)}', needs_s, 60, trial.verifying(way)) for way in trial.WAYS]
+    return [Step(f'{VERIFY_WAY}{trial.way_name(way)}', needs_s, 60, trial.verifying_way(way)) for way in trial.WAYS]
 
 
 def timed_ways(context):
     """The duration of a large batch in each way that the device has for it."""
-    needs_s, seconds = (5, 0.2) if context.tiny else (15, QUICK_S)
-    return [Step(f'way {workload.name()} {trial.way_name(way)}', needs_s, 60, trial.timing(workload, way, seconds))
+    return [Step(f'way {workload.name()} {trial.way_name(way)}', 5 if context.tiny else 15, 60,
+                 trial.timing(workload, way, context.quick_s))
             for workload in context.some([workloads.WAYS], 1)
             for way in trial.WAYS if trial.MANY_ROWS in trial.WAY_BATCHES[way]]
 
@@ -75,7 +75,7 @@ def looking_inside(context):
 
 
 def peers(context, rounds):
-    return [Step(f'peer {workload.name()} {number}', 5 if context.tiny else 60, 300, comparing(workload, number))
+    return [Step(f'peer {workload.name()} {number}', 5 if context.tiny else 90, 600, comparing(workload, number))
             for number in rounds for workload in context.peers()]
 
 
@@ -83,9 +83,8 @@ def ending(context):
     return [Step('recheck', 5 if context.tiny else 60, 600, rechecking)]
 
 
-def larger(context):
-    return [*groups.shares_of(context),
-            *measured_steps('attention', 90, 400, context.some(workloads.ATTENTION, 0), 'attention', 5)]
+def attention(context):
+    return measured_steps('attention', 60, 400, context.some(workloads.ATTENTION, 0), 'attention', 5, watts=False)
 
 
 def whole_ladder(context):
@@ -105,26 +104,28 @@ def call_a(context):
 
 
 def call_b(context):
-    return [*beginning(context), *whole_ladder(context), *verified(context),
-            *sanitized(context, [tool for tool in SANITIZERS if tool not in IN_A])]
+    return [*beginning(context), *verified(context), *whole_ladder(context), *sanitized(context, NOT_IN_A)]
 
 
 def call_c(context):
-    return [*beginning(context), *records(context), *larger(context), *families(context), *ending(context)]
+    return [*beginning(context), *records(context), *attention(context), *families(context),
+            *groups.shares_of(context), *ending(context)]
 
 
 def call_d(context):
-    return [*beginning(context), *peers(context, [1]), *groups.steps_of(context),
-            *peers(context, range(2, PEER_ROUNDS + 1)), *grids(context)]
+    return [*beginning(context), *peers(context, [1]), *groups.steps_of(context), *grids(context),
+            *peers(context, range(2, PEER_ROUNDS + 1))]
 
 
 def whole(context):
     """The first record comes before what takes minutes: the probe verifies what it measures. The others can have
-    any variant, so each is compared with the oracle before."""
+    any variant, so each is compared with the oracle before. Then all that the targets need, and its repetition,
+    before what tells more."""
     return [*beginning(context), quick(context)[0], *verified(context), *verified_ways(context),
-            *sanitized(context, SANITIZERS), *records(context), *families(context), *groups.steps_of(context),
-            *whole_ladder(context), *timed_ways(context), *looking_inside(context),
-            *peers(context, range(1, PEER_ROUNDS + 1)), *larger(context), *grids(context), *ending(context)]
+            *sanitized(context, IN_A), *records(context), *attention(context), *peers(context, [1]),
+            *families(context), *groups.steps_of(context), *ending(context), *timed_ways(context),
+            *looking_inside(context), *whole_ladder(context), *groups.shares_of(context),
+            *sanitized(context, NOT_IN_A), *grids(context), *peers(context, range(2, PEER_ROUNDS + 1))]
 
 
 CALLS = {'A': call_a, 'B': call_b, 'C': call_c, 'D': call_d, 'all': whole}

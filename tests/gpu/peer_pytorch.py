@@ -10,8 +10,8 @@ the context held and its last slot rewritten, random weights. Products with weig
 (cuBLASLt) in bf16; torch._scaled_mm with fp8 weights and activations, one scale per row where the
 device has that, else per tensor; or F.linear on fp8 weights converted to bf16 in every step
 (fp8-w8a16), which --compile fuses, as it does the norms, the gate, rope and the rounding to fp8.
-Embedding, head and cache are bf16. Attention is scaled_dot_product_attention, grouped either by enable_gqa or by taking the heads of a group as
-queries, whichever is faster here. The residual stream is bf16, as is usual in PyTorch; ours is float.
+Embedding, head and cache are bf16. Attention is scaled_dot_product_attention, grouped either by enable_gqa or by
+taking the heads of a group as queries, whichever is faster here. The residual stream is bf16, as is usual in PyTorch; ours is float.
 
 What compares with what: bf16 with our bf16; fp8-w8a8 with our fp8 of e4m3 activations; fp8-w8a16 with
 our fp8 of bf16 activations. Bytes of weights are alike in both fp8s.
@@ -33,6 +33,7 @@ NAMES = ('layers', 'hidden', 'heads', 'kv_heads', 'head_dim', 'ffn_hidden', 'voc
 SMALL = dict(zip(NAMES, (2, 256, 8, 2, 64, 512, 512)))
 EPSILON, THETA = 1e-5, 1e4  # they do not affect the speed
 E4M3_MAX = 448.0  # OCP 8-bit floating point specification, 2023
+SEVERAL_ROWS = 3  # of a step that is verified; more rows go the same way
 SAMPLE_S = 0.02  # minimum duration of a sample
 # Relative norm of the logits' error: our 1e-2, plus a residual stream in bf16; with fp8 activations a value near a
 # boundary rounds to its neighbor, an eighth apart.
@@ -106,18 +107,23 @@ class Fused:
     dequantised, normed, gated, rotated, quantised = map(staticmethod, FUNCTIONS)
 
     @classmethod
-    def compile(cls, of_one_row):
-        """A function is compiled once for each shape, up to a limit of 8 unless raised; beyond it, it runs uncompiled.
-        A product of one row converts its weights on the fly, in one kernel, only with coordinate descent
-        (torch/_inductor/decomposition.py, mm): without it, they are written out as bf16."""
+    def compile(cls):
+        """A function is compiled once for each shape, up to a limit of 8 unless raised; beyond it, it runs
+        uncompiled."""
         if not hasattr(torch, 'compile'):
             skip(f'PyTorch {torch.__version__} has no torch.compile')
         from torch._dynamo import config as limits
-        from torch._inductor import config as tuning
         limits.cache_size_limit = 64
-        tuning.coordinate_descent_tuning = of_one_row
         for function in cls.FUNCTIONS:
             setattr(cls, function.__name__, staticmethod(torch.compile(function, dynamic=False)))
+
+    @staticmethod
+    def tune(converts_one_row):
+        """For the shapes compiled from here on. A product of one row converts its weights on the fly, in one kernel,
+        only with coordinate descent (torch/_inductor/decomposition.py, mm): without it, they are written out as
+        bf16."""
+        from torch._inductor import config as tuning
+        tuning.coordinate_descent_tuning = converts_one_row
 
 
 class Linear:
@@ -454,14 +460,21 @@ def main():
     device = find_device(options)
     batches = [int(batch) for batch in options.batch.split(',')]
     if options.compile:
-        Fused.compile(options.precision == 'fp8-w8a16' and max(batches) == 1)
+        Fused.compile()
+    errors = {}  # for one row, and for several
     with torch.no_grad():
-        error = verify(options.precision, 1 if max(batches) == 1 else 3, device)
         for batch in batches:
-            result = measure(options, read_shape(options), batch, device, error)
+            rows = min(batch, SEVERAL_ROWS)
+            if options.compile:
+                Fused.tune(options.precision == 'fp8-w8a16' and rows == 1)
+            if rows not in errors:
+                errors[rows] = verify(options.precision, rows, device)
+            result = measure(options, read_shape(options), batch, device, errors[rows])
             print(json.dumps(result), flush=True)
             if not result['logits_finite']:
                 return WRONG
+            if device.type == 'cuda':
+                torch.cuda.empty_cache()  # what one batch had is there for the next
     return 0
 
 

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 DONE, FAILED, MISSING, PENDING = 'done', 'failed', 'missing', 'pending'
+PARTIAL = 'partial'  # as much as there was time for; the next call goes on
 LEFT_OUT = 'skipped'  # not for this machine
 STATE_SCHEMA = 2
 GRACE_S = 10  # from an interrupt, after which a program has written its results, to a kill
@@ -16,8 +17,8 @@ PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 libc = ctypes.CDLL(None)
 
 
-class Stopped(Exception):
-    """A signal requested the whole check to stop."""
+class Stopped(BaseException):
+    """A signal requested the whole check to stop. Like KeyboardInterrupt, what handles errors lets it pass."""
 
 
 class Outcome:

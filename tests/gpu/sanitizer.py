@@ -10,8 +10,9 @@ import re
 import sys
 import time
 
+import machine
 import running
-from running import DONE, FAILED, MISSING, Outcome
+from running import DONE, FAILED, MISSING, PARTIAL, Outcome
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / 'tests' / 'checks' / 'kernels'))
@@ -67,7 +68,8 @@ def run_portion(context, command, portion, limit_s):
 def check(context, tool, program, limit_s):
     """The outcome of as many cases as there is time for, after those of earlier calls."""
     every, end = all_cases()[:4 if context.tiny else None], time.monotonic() + limit_s
-    clean, size = min(context.state.data(f'sanitizer {tool}').get('clean', 0), len(every)), FIRST
+    before, size = min(context.state.data(f'sanitizer {tool}').get('clean', 0), len(every)), FIRST
+    clean = before
     command = [program, '--tool', tool, '--error-exitcode', FOUND]
     while clean < len(every):
         left_s = end - time.monotonic()
@@ -78,11 +80,18 @@ def check(context, tool, program, limit_s):
         if done.status is None:
             break
         words = complaint(done, portion)
+        cannot = machine.why_tool_cannot(done.output) if words and clean == before else ''
+        if cannot:
+            context.refusing[program] = f'compute-sanitizer cannot run here: {cannot}'
+            return Outcome(MISSING, context.refusing[program], clean=clean)
         if words:
             return Outcome(FAILED, f'{words} (in {"; ".join(portion)})', clean=clean)
         clean += len(portion)
         left_s = end - time.monotonic()
         size = max(1, min(MOST, int(left_s / 2 / max(done.seconds / len(portion), 1e-3))))
-    words = f'{clean} of {len(every)} cases of every family of kernels'
-    return Outcome(DONE if clean == len(every) else MISSING,
-                   words if clean == len(every) else f'{words}; the next call goes on', clean=clean)
+    words, left = f'{clean} of {len(every)} cases of every family of kernels', len(every) - clean
+    if not left:
+        return Outcome(DONE, words, clean=clean)
+    if clean == before:
+        return Outcome(MISSING, f'{words}; no other in {limit_s:.0f} s', clean=clean)
+    return Outcome(PARTIAL, f'{words}; the next call goes on', clean=clean, left=left)

@@ -13,7 +13,7 @@ import running
 import sanitizer
 import table
 import workloads
-from running import DONE, FAILED, MISSING, PENDING, Outcome
+from running import DONE, FAILED, MISSING, PARTIAL, PENDING, Outcome
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PEER = pathlib.Path(__file__).resolve().parent / 'peer_pytorch.py'
@@ -28,6 +28,9 @@ VERIFY_WAY = 'verify-way '  # begins the names of steps that compare a variant w
 OWN = 'own'  # choice of the kernels
 FASTEST = 'fastest'  # of the kernels' variants, found on the device before a record is made
 BEST = 'best: '  # begins the ladder's result for each workload
+NOT_BEGUN = re.compile(r'(\d+) of (\d+) workloads were not begun$')  # of the ladder, whose time was up
+# Of the probe, for each comparison with the oracle: precision, batch, context; error, tolerance.
+COMPARED = re.compile(r'^(\S+) +(\d+) +(\d+) +(?:\d+ +){5}(\S+) +(\S+) +(?:ok|WRONG)', re.MULTILINE)
 LADDER_REST_S = 20  # a round in progress when its time is up, and opening the device
 # For each of our precisions: the activations of ours, and the options of the peer that computes the same.
 PEER_VARIANTS = {'bf16': (('', ('bf16',)), ('', ('bf16', '--compile'))),
@@ -45,7 +48,9 @@ class Context:
         self.name, self.devices = machine.name_of(device), shown['devices']
         self.wanted = arguments.device
         self.data = self.out / 'data'
+        self.quick_s = 0.2 if arguments.tiny else workloads.QUICK_S
         self.measured = False  # by this call
+        self.refusing = {}  # the tools that cannot run here, as this call has found, and why
         write_data(self.data)
 
     def log(self, name):
@@ -138,7 +143,7 @@ def out_of_time(context, limit_s):
     return Outcome(FAILED, f'stopped after {limit_s:.0f} s')
 
 
-def run_command(context, workload, seconds, folder, *, layers='', device='', variant=''):
+def run_command(context, workload, seconds, folder, *, layers='', device='', variant='', watts=True):
     command = [context.probe, 'run', '-q', '--device', device or context.name, '--data', context.data,
                '--model', context.model(workload.model), '--precision', workload.precision,
                '--batch', ','.join(map(str, workload.batch)),
@@ -152,7 +157,7 @@ def run_command(context, workload, seconds, folder, *, layers='', device='', var
     layers = layers or workload.layers
     if layers and not context.tiny:
         command += ['--layers', layers]
-    return command
+    return command if watts else [*command, '--no-power']
 
 
 def probed(context, name, command, limit_s, folder, environment=None):
@@ -162,9 +167,32 @@ def probed(context, name, command, limit_s, folder, environment=None):
     done = running.run(command, limit_s, context.log(name), environment)
     if done.status is None:
         return out_of_time(context, limit_s)
-    if done.status != 0:
-        return Outcome(MISSING if done.status == NO_VERDICT else FAILED, done.last_line())
-    return Outcome(DONE, '')
+    return Outcome(FAILED, done.last_line()) if done.status else Outcome(DONE, '')
+
+
+def comparisons(name, output):
+    """How many comparisons with the oracle the probe reports, and the worst of them; None if there is none."""
+    rows = [(precision, batch, length, float(error), float(tolerance))
+            for precision, batch, length, error, tolerance in COMPARED.findall(output)]
+    if not rows:
+        return None
+    precision, batch, length, error, tolerance = max(rows, key=lambda row: row[-2] / row[-1])
+    return {'count': len(rows), 'max_error': error, 'tolerance': tolerance,
+            'what': f'{name} {precision}, batch {batch}, context {length}'}
+
+
+def verifying(workload, variant=''):
+    """Each kernel that the workload needs compared with the oracle; nothing is timed."""
+    def run(context, limit_s):
+        command = [*run_command(context, workload, 0.1, context.out / 'verified', variant=variant), '--verify-only']
+        context.measured = True
+        done = running.run(command, limit_s, context.log('verify'))
+        if done.status is None:
+            return out_of_time(context, limit_s)
+        status = {0: DONE, NO_VERDICT: MISSING}.get(done.status, FAILED)
+        return Outcome(status, '' if status == DONE else done.last_line(),
+                       compared=comparisons(context.model(workload.model), done.output))
+    return run
 
 
 def found_words(context, workload, where):
@@ -176,7 +204,7 @@ def found_words(context, workload, where):
         return 'no result was written'
     tokens = f'{result["tokens_per_s"]:.1f} token/s, ' if result['whole_model'] else ''
     return (f'{tokens}{1e6 * result["layer_seconds"]:.2f} us/layer'
-            + table.words_of(result['read_bandwidth_share'], ', {:.3f} R')
+            + (', R void' if result['read_bandwidth_share'] is None else f', {result["read_bandwidth_share"]:.3f} R')
             + table.words_of(result['load_power_w'], ', {:.0f} W'))
 
 
@@ -185,20 +213,20 @@ def trusted(context, variant):
     return '' if context.state.failed(VERIFY_WAY) else variant
 
 
-def measuring(workload, folder, seconds, variant=''):
+def measuring(workload, folder, seconds, variant='', watts=True):
     """If the device cannot hold the whole model, it is measured in the slices that the probe suggests."""
     def run(context, limit_s):
         where, name = context.out / 'records' / folder, folder or 'records'
         end = time.monotonic() + limit_s
         chosen = trusted(context, variant)
-        command = run_command(context, workload, seconds, where, variant=chosen)
+        command = run_command(context, workload, seconds, where, variant=chosen, watts=watts)
         outcome = probed(context, name, command, limit_s, where)
         fitting = SLICES.search(outcome.words) if outcome.status == FAILED else None
         if not fitting:
             words = outcome.words or found_words(context, workload, where)
             return Outcome(outcome.status, words)
         layers = fitting[1].split(',')[-1] if workload.layers else fitting[1]
-        command = run_command(context, workload, seconds, where, layers=layers, variant=chosen)
+        command = run_command(context, workload, seconds, where, layers=layers, variant=chosen, watts=watts)
         outcome = probed(context, name, command, end - time.monotonic(), where)
         return Outcome(outcome.status, outcome.words or f'slices of {layers} layers: '
                        + found_words(context, workload, where))
@@ -223,6 +251,8 @@ def sanitizing(tool):
             return Outcome(MISSING, 'no compute-sanitizer for this device')
         if not sanitizer.LIBRARY.exists() or not sanitizer.PLUGIN.exists():
             return Outcome(MISSING, f'{sanitizer.LIBRARY.name} or {sanitizer.PLUGIN.name} is not built')
+        if program in context.refusing:  # then so would its other tools
+            return Outcome(MISSING, context.refusing[program])
         return sanitizer.check(context, tool, program, limit_s)
     return run
 
@@ -266,87 +296,99 @@ def ladder_options(context, limit_s):
 
 
 def ladder(context, limit_s):
-    return climb(context, limit_s, 'ladder', [*ladder_options(context, limit_s), context.name])
+    return climb(context, limit_s, 'ladder')
 
 
-def climb(context, limit_s, log, arguments):
-    """What was found before it was stopped is kept, and all of its tables are in the log."""
+def found_before(context, name):
+    """What an earlier call found of a ladder that it had no time to finish."""
+    kept = context.state.data(name) if context.state.data(name).get('rows') else {}
+    where = f' (on {context.state.steps[name]["uuid"]})' if kept and context.state.is_elsewhere(name) else ''
+    return [f'{line}{where}' for line in kept.get('lines', [])], kept.get('rows', []), kept.get('of', 0)
+
+
+def climb(context, limit_s, name, rows=()):
+    """The ladder's workloads of these numbers, or all: those that an earlier call had no time for. What was found
+    before it was stopped is kept, and all of its tables are in the log."""
     if not context.ladder.exists():
         return Outcome(MISSING, f'{context.ladder.name} is not built')
-    context.measured = True
-    done = running.run([context.ladder, *arguments], limit_s, context.log(log))
-    found = {'lines': [line[len(BEST):] for line in done.output.splitlines() if line.startswith(BEST)],
-             'wrong': [line.strip() for line in done.output.splitlines() if 'WRONG: ' in line]}
+    lines, left, of = found_before(context, name)
+    rows, context.measured = left or list(rows), True
+    done = running.run([context.ladder, *ladder_options(context, limit_s), context.name, *rows], limit_s,
+                       context.log(name))
+    lines += [line[len(BEST):] for line in done.output.splitlines() if line.startswith(BEST)]
+    wrong = [line.strip() for line in done.output.splitlines() if 'WRONG: ' in line]
+    found = {'lines': list(dict.fromkeys(lines)), 'wrong': wrong}
     if done.status is None:
         outcome = out_of_time(context, limit_s)
-        return Outcome(outcome.status, outcome.words, **found)
+        return Outcome(outcome.status, outcome.words, **found, rows=left, of=of)
     if done.status != 0:
-        return Outcome(FAILED, '; '.join(found['wrong']) or done.last_line(), **found)
-    last = done.last_line()
-    return Outcome(DONE, last if 'not begun' in last else '', **found)
+        return Outcome(FAILED, '; '.join(wrong) or done.last_line(), **found)
+    not_begun = NOT_BEGUN.search(done.last_line())
+    if not not_begun:
+        return Outcome(DONE, '', **found)
+    count, here = map(int, not_begun.groups())
+    of = of or here
+    rows = (rows or list(range(1, here + 1)))[-count:]
+    return Outcome(PARTIAL, f'{of - count} of {of} workloads; the next call goes on', **found, rows=rows, of=of,
+                   left=count)
 
 
-def peer_result(done):
-    """The peer's results, or why there are none."""
-    for line in done.output.splitlines():
-        if done.status in (0, SKIPPED) and line.startswith('{'):
-            said = json.loads(line)
-            return {'failed': said['skipped']} if 'skipped' in said else said
-    return {'failed': done.last_line()}
+def peer_results(done, limit_s):
+    """The peer's results, one for each batch, also those before it was stopped; and why others are missing."""
+    said = [json.loads(line) for line in done.output.splitlines() if line.startswith('{')]
+    results = [one for one in said if 'tokens_per_s' in one and one.get('logits_finite', True)]
+    skipped = [one['skipped'] for one in said if 'skipped' in one]
+    why = f'not done in {limit_s:.0f} s' if done.status is None else (skipped or [done.last_line()])[0]
+    return {'results': results, 'failed': why if done.status != 0 else ''}
 
 
 def peer_command(context, workload, variant):
     command = [context.peer_python, PEER, '--device', 'cpu' if context.device['backend'] == 'cpu'
                else f'cuda:{context.device["index"]}', '--precision', *variant,
-               '--batch', workload.batch[0], '--context', workload.context[0],
+               '--batch', ','.join(map(str, workload.batch)), '--context', workload.context[0],
                '--time', 0.2 if context.tiny else 3]
     if context.tiny:
         return command + ['--shape', ','.join(map(str, workloads.TINY.values()))]
     return command + ['--model', workloads.MODELS[workload.model]]
 
 
-def read_result(folder):
-    """The only result of the only record in a folder."""
-    records = [json.loads(path.read_text()) for path in folder.glob('*.json')]
-    results = [result for record in records for result in record['results']]
-    return results[0] if len(results) == 1 else None
-
-
 def ours_beside(context, workload, activations, where, limit_s):
-    """(our decode rate, None), or (None, why not)."""
+    """(our decode rates, one for each batch, None), or (None, why not). They are all measured now: a record that an
+    interrupted round has left is of another time, or of another device."""
+    shutil.rmtree(where, ignore_errors=True)
     command = run_command(context, dataclasses.replace(workload, activations=activations),
-                          0.2 if context.tiny else 3, where, variant=trusted(context, FASTEST))
+                          0.2 if context.tiny else 3, where, variant=trusted(context, FASTEST), watts=False)
     outcome = probed(context, 'peer-ours', command, limit_s, where)
-    ours = read_result(where) if outcome.status == DONE else None
-    if ours:
-        return {'tokens_per_s': ours['tokens_per_s'], 'types': ours['types']}, None
-    return None, outcome if outcome.status != DONE else Outcome(FAILED, 'no record was written')
+    if outcome.status != DONE:
+        return None, outcome
+    ours = [{name: result[name] for name in ('batch', 'tokens_per_s', 'types')} for result in table.results_in(where)]
+    return (ours, None) if len(ours) == len(workload.batch) else (None, Outcome(FAILED, 'no record was written'))
 
 
 def peer_measured(context, workload, variant, limit_s):
-    """The decode rate of a variant of the peer. A variant that takes too long to compile does not cost the
+    """The decode rates of a variant of the peer. A variant that takes too long to compile does not cost the
     others their time."""
-    done = running.run(peer_command(context, workload, variant), limit_s, context.log('peer'))
-    return {'failed': f'not done in {limit_s:.0f} s'} if done.status is None else peer_result(done)
+    return peer_results(running.run(peer_command(context, workload, variant), limit_s, context.log('peer')), limit_s)
 
 
 def comparing(workload, number):
-    """One round: every variant of the peer, and ours with the same activations, within the same minute."""
+    """One round: every variant of the peer, each a process for all batches, and ours with the same activations right
+    after the first of them."""
     def run(context, limit_s):
         end = time.monotonic() + limit_s
         found, ours = [], {}
         for activations, variant in PEER_VARIANTS[workload.precision]:
             peer = peer_measured(context, workload, variant, (end - time.monotonic()) / 2)
             found.append({'variant': ' '.join(variant), 'activations': activations, **peer})
-        if not any('tokens_per_s' in one for one in found):
-            if any(one['failed'].startswith('not done in') for one in found):
-                return out_of_time(context, limit_s)
-            return Outcome(MISSING, '; '.join(sorted({one['failed'] for one in found})))
-        for activations in dict.fromkeys(one['activations'] for one in found):
+            if not peer['results'] or activations in ours:
+                continue
             where = context.out / 'peer' / f'{workload.name()}-{activations or "own"}-{number}'
-            ours[activations], failure = ours_beside(context, workload, activations, where,
-                                                     end - time.monotonic())
+            ours[activations], failure = ours_beside(context, workload, activations, where, end - time.monotonic())
             if failure:
                 return failure
+        if not ours and any(one['failed'].startswith('not done in') for one in found):
+            return out_of_time(context, limit_s)
+        if not ours:
+            return Outcome(MISSING, '; '.join(sorted({one['failed'] for one in found})))
         return Outcome(DONE, '', peer=found, ours=ours)
     return run

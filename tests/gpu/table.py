@@ -1,11 +1,12 @@
 """table: the measured values compared with the targets, and what is missing."""
+import dataclasses
 import json
 import statistics
 import textwrap
 
 import stamps
 import workloads
-from running import DONE, LEFT_OUT
+from running import DONE, LEFT_OUT, MISSING
 
 WIDTH = 96
 ROW = '{:<52} {:>6} {:>7} {:>9} {:>9}  {}'
@@ -48,27 +49,41 @@ def find(results, context, workload, context_length):
 
 
 def difference(context, workload):
-    """(share of the read bandwidth, µs per layer, words) for what the longer context adds, or None."""
+    """As measured(), for what the longer context adds."""
     results = results_of(context, 'attention')
     short, long = (find(results, context, workload, length) for length in workload.context)
     if not short or not long or long['step_seconds'] <= short['step_seconds']:
         return None
     seconds = long['step_seconds'] - short['step_seconds']
-    more = long['bytes_per_step'] - short['bytes_per_step']
-    return more / seconds / long['read_bandwidth'], 1e6 * seconds / long['layers_measured'], ''
+    more, read = long['bytes_per_step'] - short['bytes_per_step'], long['read_bandwidth']
+    return read and more / seconds / read, 1e6 * seconds / long['layers_measured'], ''
+
+
+def find_either(context, workload):
+    """(result of a record or, without one, of a quick one; what to say of that)."""
+    for folder, words in (('', []), ('quick', [quick_words(context)])):
+        result = find(results_of(context, folder), context, workload, workload.context[0])
+        if result:
+            return result, words
+    return None, []
 
 
 def measured(context, target):
+    """(share of the read bandwidth, None if that is void; µs per layer; words), or None."""
     if target.difference:
         return difference(context, target.workload)
-    result = find(results_of(context), context, target.workload, target.workload.context[0])
+    result, words = find_either(context, target.workload)
     if not result:
         return None
-    words = [f'from slices of up to {result["layers_measured"]} layers'] if result.get('slices') else []
+    words += [f'from slices of up to {result["layers_measured"]} layers'] if result.get('slices') else []
     variant = result.get('step_form', {}).get('variant')
     words += [variant] * bool(variant)
     words += [f'on {result["uuid"]}'] if result['uuid'] and len(context.state.uuids()) > 1 else []
     return result['read_bandwidth_share'], 1e6 * result['layer_seconds'], ', '.join(words)
+
+
+def quick_words(context):
+    return f'{context.quick_s:g} s of samples'
 
 
 def verdict(value, must, stretch):
@@ -83,8 +98,8 @@ def target_row(context, target):
     if not found:
         return ROW.format(target.words, *aims, '-', '-', 'unmeasured')
     share, layer_us, words = found
-    judgement = [verdict(share, target.must, target.stretch)] if judged else []
-    return ROW.format(target.words, *aims, f'{share:.3f}', f'{layer_us:.2f}',
+    judgement = ['R void'] if share is None else [verdict(share, target.must, target.stretch)] if judged else []
+    return ROW.format(target.words, *aims, number(share, '.3f'), f'{layer_us:.2f}',
                       ', '.join(judgement + [words] * bool(words)))
 
 
@@ -224,24 +239,39 @@ def types_words(types):
     return f'{types["weights"]} x {types["activations"]}'
 
 
+def of_batch(results, batch):
+    return next((one for one in results if one['batch'] == batch), None)
+
+
+def peer_row(label, batch, pairs):
+    """The median of the pairs of our result and the peer's."""
+    ratio = statistics.median(ours['tokens_per_s'] / peer['tokens_per_s'] for ours, peer in pairs)
+    ours, peer = (one['types'] for one in pairs[-1])
+    words = [] if batch > workloads.PEER_BATCH else ['met' if ratio >= workloads.PEER_RATIO else 'BELOW']
+    if ours['activations'] != peer['activations']:
+        words.append(f'unlike, {types_words(ours)} and {types_words(peer)}')
+    return ROW.format(label, peer_must(batch), '', f'{ratio:.3f}', f'{len(pairs)} pair{"s" * (len(pairs) > 1)}',
+                      ': '.join(words))
+
+
+def peer_must(batch):
+    return '' if batch > workloads.PEER_BATCH else f'{workloads.PEER_RATIO:.2f}'
+
+
 def peer_rows(context, workload):
     rounds = peer_rounds(context, workload)
-    if not rounds:
-        yield ROW.format(workload.name(), '1.00', '', '-', '', 'unmeasured')
-    for variant in dict.fromkeys(one['variant'] for data in rounds for one in data['peer']):
-        found = [(data['ours'][one['activations']], one) for data in rounds for one in data['peer']
-                 if one['variant'] == variant]
-        pairs = [(ours, peer) for ours, peer in found if 'tokens_per_s' in peer]
-        label = f'{workload.name()} / {variant}'
-        if not pairs:
-            yield ROW.format(label, '1.00', '', '-', '', f'unmeasured: {found[-1][1]["failed"]}')
-            continue
-        ratio = statistics.median(ours['tokens_per_s'] / peer['tokens_per_s'] for ours, peer in pairs)
-        ours, peer = pairs[-1]
-        alike = ours['types']['activations'] == peer['types']['activations']
-        words = 'met' if ratio >= workloads.PEER_RATIO else 'BELOW'
-        words += '' if alike else f': unlike, {types_words(ours["types"])} and {types_words(peer["types"])}'
-        yield ROW.format(label, '1.00', '', f'{ratio:.3f}', f'{len(pairs)} pairs', words)
+    variants = list(dict.fromkeys(one['variant'] for data in rounds for one in data['peer']))
+    for batch in workload.batch:
+        name = dataclasses.replace(workload, batch=(batch,)).name()
+        if not rounds:
+            yield ROW.format(name, peer_must(batch), '', '-', '', 'unmeasured')
+        for variant in variants:
+            label, found = f'{name} / {variant}', [(data['ours'].get(one['activations'], []), one) for data in rounds
+                                                   for one in data['peer'] if one['variant'] == variant]
+            pairs = [(of_batch(ours, batch), of_batch(peer['results'], batch)) for ours, peer in found]
+            pairs = [(ours, peer) for ours, peer in pairs if ours and peer]
+            yield peer_row(label, batch, pairs) if pairs else ROW.format(
+                label, peer_must(batch), '', '-', '', f'unmeasured: {found[-1][1]["failed"]}')
 
 
 def missing_peer(context):
@@ -287,34 +317,53 @@ def prompt_rows(context):
     return [PROMPT_ROW.format('', 'input', 'token/s', 'TTFT ms', 'products'), *rows] if rows else []
 
 
-def power_row(result):
+def power_row(result, how=''):
     sampled, load = result['sampled_power_w'], result['load_power_w']
     narrow = ', fp8 activations' if result['types']['activations'] == 'e4m3' else ''
     name = f'{result["model"]["id"]} {result["precision"]}{narrow}, batch {result["batch"]}, ' \
-           f'context {result["context"]}'
+           f'context {result["context"]}{how}'
     apart = '-' if sampled is None else f'{100 * (sampled / load - 1):+.1f} %'
     return POWER_ROW.format(name, number(result['idle_power_w'], '.0f'), f'{load:.0f}', apart,
                             number(result['joules_per_token'], '.3g'))
 
 
+def what_of(result):
+    """What tells one workload from another, as a record states it."""
+    return (result['model']['id'], result['precision'], result['batch'], result['context'], result['types']['kv'],
+            result['types']['activations'])
+
+
 def power_rows(context):
-    results = results_of(context)
-    rows = [power_row(result) for result in results if result['load_power_w'] is not None]
+    """Of the records, and of quick results where there is no record."""
+    metered, quick = ([result for result in results if result['load_power_w'] is not None]
+                      for results in (results_of(context), results_of(context, 'quick')))
+    known = {what_of(result) for result in metered}
+    rows = [*(power_row(result) for result in metered),
+            *(power_row(result, f', {quick_words(context)}') for result in quick if what_of(result) not in known)]
     if rows:
         return [POWER_ROW.format('', 'idle', 'load', 'sampled', 'J/token'), *rows]
-    meters = sorted({result['energy_meter'] for result in results})
+    meters = sorted({result['energy_meter'] for folder in ('', 'quick') for result in results_of(context, folder)})
     return sentences([f'unmeasured{": " if meters else ""}{"; ".join(meters)}'])
 
 
+def compared(context):
+    """Every comparison with the oracle: of a record's result, or a step's that only verifies."""
+    for folder in ('', 'quick', 'prompts', 'attention', 'grid'):
+        for result in results_of(context, folder):
+            yield {**result['verification'], 'count': 1, 'what': f'{result["model"]["id"]} {result["precision"]}, '
+                   f'batch {result["batch"]}, context {result["context"]}'}
+    for step in context.state.steps.values():
+        if step['data'].get('compared'):
+            yield step['data']['compared']
+
+
 def worst_error(context):
-    results = [r for folder in ('', 'quick', 'verify', 'prompts', 'attention', 'grid') for r in results_of(context, folder)]
-    if not results:
+    found = list(compared(context))
+    if not found:
         return 'Verified against the oracle: nothing yet'
-    worst = max(results, key=lambda r: r['verification']['max_error'] / r['verification']['tolerance'])
-    checked = worst['verification']
-    return (f'Verified against the oracle: {len(results)} results; the worst error is '
-            f'{checked["max_error"]:.2e} of {checked["tolerance"]:.0e} allowed ({worst["model"]["id"]} '
-            f'{worst["precision"]}, batch {worst["batch"]}, context {worst["context"]})')
+    worst = max(found, key=lambda one: one['max_error'] / one['tolerance'])
+    return (f'Verified against the oracle: {sum(one["count"] for one in found)} comparisons; the worst error is '
+            f'{worst["max_error"]:.2e} of {worst["tolerance"]:.0e} allowed ({worst["what"]})')
 
 
 def step_rows(context, plan):
@@ -393,8 +442,9 @@ def section(title, lines):
 
 def make(context, plan):
     statuses = [context.state.status(step.name) for step in plan]
-    name, out = context.device['name'], statuses.count(LEFT_OUT)
+    name, out, lacking = context.device['name'], statuses.count(LEFT_OUT), statuses.count(MISSING)
     head = [f'GPU check of {name}: {statuses.count(DONE)} of {len(plan) - out} steps done'
+            + (f', {lacking} lack what they need here' if lacking else '')
             + (f', {out} are not for this machine' if out else ''), *time_rows(context, plan)]
     if context.tiny:
         head.append('A rehearsal on a small shape: these are no figures of the device.')

@@ -8,7 +8,7 @@ import running
 import stamps
 import workloads
 from running import DONE, FAILED, MISSING, Outcome
-from steps import ROOT, climb, found_words, ladder_options, probed, run_command
+from steps import ROOT, climb, found_words, probed, run_command, verifying
 
 # The ways of running a step on the device; '' is the default.
 WAYS = ('', 'matrix=registers', 'step=streaming')
@@ -45,16 +45,14 @@ def missing_if_refused(outcome):
     return outcome
 
 
-def verifying(way):
+def verifying_way(way):
     """Each kernel of the way compared with the oracle, at the model's own shape."""
     def run(context, limit_s):
         if not is_there(context, way):
             return Outcome(MISSING, f'{context.name} is no GPU')
         batches = WAY_BATCHES[way] if not context.tiny else (1, 2)
         workload = workloads.Workload('8b', 'fp8', batches, (64 if context.tiny else 512,))
-        where = context.out / 'ways' / way_name(way)
-        command = [*run_command(context, workload, 0.1, where, variant=way), '--verify-only']
-        return missing_if_refused(probed(context, 'ways', command, limit_s, where))
+        return missing_if_refused(verifying(workload, way)(context, limit_s))
     return run
 
 
@@ -63,7 +61,7 @@ def timing(workload, way, seconds):
         if not is_there(context, way):
             return Outcome(MISSING, f'{context.name} is no GPU')
         where = context.out / 'records' / 'ways' / way_name(way).replace('=', '-')
-        command = run_command(context, workload, seconds, where, variant=way)
+        command = run_command(context, workload, seconds, where, variant=way, watts=False)
         outcome = missing_if_refused(probed(context, 'ways', command, limit_s, where))
         return Outcome(outcome.status, outcome.words or found_words(context, workload, where))
     return run
@@ -71,7 +69,7 @@ def timing(workload, way, seconds):
 
 def few_rows(context, limit_s):
     """The first rows of the ladder alone."""
-    return climb(context, limit_s, 'ladder-rows', [*ladder_options(context, limit_s), context.name, *LADDER_ROWS])
+    return climb(context, limit_s, 'ladder-rows', LADDER_ROWS)
 
 
 # ---- what the profiler counts
@@ -110,6 +108,9 @@ def profiling(context, limit_s):
     if NO_COUNTERS in done.output:
         return Outcome(MISSING, 'the driver keeps its counters for the administrator (ERR_NVGPUCTRPERM)')
     launches = counted(read_csv(done.output))
+    cannot = machine.why_tool_cannot(done.output)
+    if not launches and cannot:
+        return Outcome(MISSING, f'ncu cannot run here: {cannot}')
     if not launches:
         return Outcome(FAILED, done.last_line() if done.status is not None else f'stopped after {limit_s:.0f} s')
     return Outcome(DONE, f'{len(launches)} launches', launches=launches)
@@ -125,8 +126,8 @@ def stamping(context, limit_s):
     folder.mkdir(exist_ok=True)
     path, workload = folder / 'stamps.csv', context.some([workloads.RECORDS[0]], 1)[0]
     environment = {'PERTOKEN_PLUGINS': str(STAMPED), 'PERTOKEN_GPU_STAMPS': str(path)}
-    outcome = probed(context, 'stamps', run_command(context, workload, 0.2, context.out / 'stamped'), limit_s,
-                     context.out / 'stamped', environment)
+    command = run_command(context, workload, 0.2, context.out / 'stamped', watts=False)
+    outcome = probed(context, 'stamps', command, limit_s, context.out / 'stamped', environment)
     if outcome.status != DONE:
         return outcome
     try:

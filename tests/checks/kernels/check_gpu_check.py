@@ -2,13 +2,20 @@
 """Rehearses tests/gpu/check without a GPU: order, plans, variants, several GPUs, failures, table.
 
 Deep: what the kernels do not support, the profiler, failures, and the real probe on this machine's processor.
-Seconds: 12, deep 110
+Seconds: 20, deep 120
 Waits: for stand-ins that take time, and until a real probe's budget is spent. Its speeds are not judged.
 """
+import argparse
+import json
 import os
 import tarfile
 
 from rehearsal import CHECK, FAILED, Rehearsal, STAND_INS, UNFINISHED, expect_row, row, run_all, stand_in
+import machine
+import order
+import running
+import steps
+import workloads
 from support.program import DEEP, DONE, PROBE, SKIPPED, expect, run
 
 
@@ -18,9 +25,10 @@ def test_whole(folder):
     said = rehearsal.check(DONE)
     names = list(rehearsal.state())
     firsts = [next(i for i, name in enumerate(names) if name.startswith(kind)) for kind in (
-        'environment', 'bandwidth-before', 'quick 8b-fp8-batch1-', 'verify ', 'verify-way', 'sanitizer',
-        'record 8b-fp8-batch1-', 'record 8b-bf16', 'record 8x7b-fp8', 'record 8b-mxfp4', 'prompts', 'all-reduce',
-        'tensor-parallel', 'together', 'ladder', 'peer', 'share', 'attention', 'grid', 'recheck')]
+        'environment', 'bandwidth-before', 'quick 8b-fp8-batch1-', 'verify ', 'verify-way', 'sanitizer memcheck',
+        'record 8b-fp8-batch1-', 'record 8b-bf16', 'attention', 'peer 8b-bf16', 'record 8x7b-fp8', 'record 8b-mxfp4',
+        'prompts', 'all-reduce', 'tensor-parallel', 'together', 'recheck', 'way ', 'ladder', 'share',
+        'sanitizer initcheck', 'grid')]
     expect(firsts == sorted(firsts), f'order: {names}')
     expect('record 8b-fp8-batch1-context512: done: 100.0 token/s, 4.20 us/layer, 0.840 R, 400 W [' in said,
            said)
@@ -41,7 +49,8 @@ def test_whole(folder):
     expect_row(table, 'llama-2-70b fp8, fp8 activations, batch 64, context 4096', ' 80 ', ' 400 ')
     expect_row(table, 'Llama-2-70B fp8, batch 64, context 4096, fp8 KV', '0.800', 'met')
     expect_row(table, 'llama-3.1-8b bf16 ', ' 512 ', ' 16000 ', ' 32.0 ', 'own tiles')
-    expect_row(table, '8b-bf16-batch1-context512', 'unmeasured')
+    expect_row(table, '8b-bf16-batch1-context512', '1.00', 'unmeasured')
+    expect_row(table, 'Verified against the oracle: ', 'comparisons; the worst error is 2.00e-03 of 1e-02')
     expect('The peer is missing' in table and 'ladder: missing: none is not built' in table, table)
     with tarfile.open(rehearsal.out / 'gpu-check.tar.gz') as bundle:
         inside = bundle.getnames()
@@ -49,6 +58,9 @@ def test_whole(folder):
                  'logs/check.log'):
         expect(f'gpu-check/{name}' in inside, f'{name} in {inside}')
     before = rehearsal.calls('run')
+    expect(all('--verify-only' in call for call in before if 'smollm-135m' in call), before)
+    without = [call for call in before if '--no-power' in call]
+    expect(without and all('/attention ' in call or '/ways/' in call or '--prefill' in call for call in without), without)
     rehearsal.check(DONE)
     expect(rehearsal.calls('run') == before, 'a finished step ran again')
 
@@ -62,6 +74,8 @@ def test_plans(folder):
     expect(not any(name.startswith(('record', 'grid', 'peer')) for name in names), names)
     for way in ('default', 'matrix=registers'):
         expect(any(name.startswith('way 70b') and name.endswith(way) for name in names), names)
+    expect_row(rehearsal.table(), '8B fp8, batch 1', '0.840', 'met, 2 s of samples')
+    expect_row(rehearsal.table(), 'llama-2-70b fp8, batch 1, context 512, 2 s of samples', ' 400 ')
     table = ' '.join(rehearsal.table().split())
     expect('matrix-registers: llama-2-70b fp8, batch 64 0.800 4.20 context 4096, 4 layers' in table, table)
     calls = rehearsal.calls('run')
@@ -74,6 +88,93 @@ def test_plans(folder):
               for kind in ('quick', 'ncu', 'verify small', 'record', 'attention', 'peer', 'grid')]
     expect(firsts == sorted(firsts), names)
     expect(rehearsal.calls('run')[:len(calls)] == calls, 'what call A did is done once')
+
+
+def test_reach(folder):
+    """The six targets are reached in 15 minutes, the repetition of all records in 25, the peer's second round last."""
+    rehearsal = Rehearsal(folder)
+    device = machine.choose(machine.listed(rehearsal.probe, False, '', 60, folder / 'log')['devices'], 'cuda')
+    arguments = argparse.Namespace(out=folder, probe=rehearsal.probe, ladder=folder, peer_python='', tiny=False,
+                                   device='')
+    context = steps.Context(arguments, running.State(folder), running.Budget(1800, 0), device,
+                            {'meters': [], 'devices': [device]})
+    needs_s, reached = 0, {}
+    for step in order.steps_of(context):
+        needs_s += step.needs_s
+        reached[step.name] = needs_s
+    when = [reached[f'{"attention" if target.difference else "record"} {target.workload.name()}']
+            for target in workloads.TARGETS]
+    expect(max(when) < 900, when)
+    expect(reached['recheck'] < 1500, reached)
+    expect(list(reached)[-3:] == [f'peer {workload.name()} 2' for workload in workloads.PEERS], list(reached))
+
+
+def test_void(folder):
+    """A record whose read bandwidth was no ceiling has no share, and the table says so."""
+    rehearsal = Rehearsal(folder, shares={'llama-3.1-8b fp8 1 512': None, 'llama-2-70b fp8 64 4096': None})
+    for _ in range(2):
+        rehearsal.check(DONE, 540, '--plan', 'C')
+    expect_row(rehearsal.table(), '8B fp8, batch 1', '0.83', ' - ', ' 4.20 ', 'R void')
+    expect_row(rehearsal.table(), 'attention, bf16 KV', ' - ', '35840.00', 'R void')
+    expect_row(rehearsal.table(), '8B bf16, batch 1', '0.500', 'BELOW')
+
+
+def test_mistakes(folder):
+    """What this check did not expect in a step, or in its table, costs neither the other steps nor the bundle."""
+    rehearsal = Rehearsal(folder)
+    stand_in(folder / 'odd', 'echo "{no JSON"')
+    said = rehearsal.check(FAILED, 540, '--plan', 'D', '--peer-python', folder / 'odd')
+    expect('peer 8b-bf16-batch1+8+64+128-context512 1: failed: this check is wrong, see logs/check.log: JSONDecodeError'
+           in said, said)
+    expect(any(name.startswith('grid') for name in rehearsal.state()), said)
+    (rehearsal.out / 'records' / 'odd.json').write_text('{"results": [{}]}')
+    said = rehearsal.check(FAILED, 540, '--plan', 'A')
+    expect('No table can be made of the results in this bundle' in rehearsal.table(), said)
+    with tarfile.open(rehearsal.out / 'gpu-check.tar.gz') as bundle:
+        expect('gpu-check/records/quick/llama-3.1-8b.json' in bundle.getnames(), bundle.getnames())
+
+
+def test_goes_on(folder):
+    """A part of the ladder is not the whole: the rest is done while there is time, or in the next call."""
+    rehearsal = Rehearsal(folder)
+    said = rehearsal.check(UNFINISHED, 540, '--plan', 'B', *rehearsal.ladder(), LADDER_AT_ONCE='0')
+    expect('ladder: partial: 0 of 13 workloads; the next call goes on' in said, said)
+    expect('ladder: partial: 0 of 13' in rehearsal.not_done(), rehearsal.table())
+    rehearsal.check(DONE, 540, '--plan', 'B', *rehearsal.ladder(), LADDER_AT_ONCE='10')
+    asked = [line.split() for line in (folder / 'rows').read_text().splitlines()]
+    expect([len(rows) for rows in asked] == [13, 13, 13, 3] and asked[-1] == ['11', '12', '13'], asked)
+    expect_row(rehearsal.table(), '8B fp8, batch 1, context 512: step=streaming', '0.934 R')
+
+
+def test_failed_last(folder):
+    """What failed on this device before does not take the time of what has not been tried."""
+    rehearsal = Rehearsal(folder, wrong=['step=streaming'])
+    rehearsal.check(FAILED, 540, '--plan', 'A', '--tiny')
+    before = len(rehearsal.calls('run'))
+    rehearsal.check(FAILED, 600, '--plan', 'all', '--tiny')
+    calls = rehearsal.calls('run')[before:]
+    expect([i for i, call in enumerate(calls) if 'step=streaming' in call] == [len(calls) - 1] and calls[5:], calls)
+    rehearsal.plan(uuid='GPU-other-', wrong=['step=streaming'])
+    before += len(calls)
+    rehearsal.check(FAILED, 600, '--plan', 'all', '--tiny')
+    expect('step=streaming' in rehearsal.calls('run')[before], 'on another device it may not fail')
+
+
+def test_peers(folder):
+    """A process for each variant and all batches, ours with the same activations right after, without watts; above
+    batch 64 the ratio alone."""
+    rehearsal = Rehearsal(folder)
+    rehearsal.check(DONE, 600, '--plan', 'D', *rehearsal.peer())
+    log = (rehearsal.out / 'logs' / 'peer.log').read_text()
+    expect(log.count('\n$ ') + log.startswith('$ ') == 2 * (2 + 3 + 3), log)
+    ours = [call for call in rehearsal.calls('run') if '/peer/' in call]
+    expect(len(ours) == 2 * 3 and all('--no-power' in call for call in ours), ours)
+    expect(sum('--batch 1,8,64,128 ' in call for call in ours) == 4, ours)
+    table = rehearsal.table()
+    expect_row(table, '8b-bf16-batch1-context512 / bf16 ', '1.00', '1.250', '2 pairs', 'met')
+    expect(row(table, '8b-bf16-batch128-context512 / bf16 ').split()[3:] == ['1.250', '2', 'pairs'], table)
+    expect_row(table, '8b-fp8-batch64-context512 / fp8-w8a8', '0.800', 'BELOW')
+    expect_row(table, '8b-fp8-batch8-context512 / fp8-w8a16 --compile', 'unmeasured: no torch.compile')
 
 
 def test_variants(folder):
@@ -102,7 +203,10 @@ def test_ncu(folder):
     rehearsal, tool = Rehearsal(folder), folder / 'ncu'
     path = {'PATH': f'{folder}:{os.environ["PATH"]}'}
     for text, words in (('#!/bin/sh\necho "==ERROR== ERR_NVGPUCTRPERM - no"; exit 1', 'for the administrator'),
-                        ('#!/bin/sh\necho "==ERROR== unknown"; exit 1', 'ncu: failed: ==ERROR== unknown'), ((STAND_INS / 'ncu').read_text(), '')):
+                        ('#!/bin/sh\necho "==ERROR== Failed to initialize the profiler: LibraryNotLoaded"; exit 1',
+                         'ncu: missing: ncu cannot run here: Failed to initialize'),
+                        ('#!/bin/sh\necho "==ERROR== unknown"; exit 1', 'ncu: failed: ==ERROR== unknown'), 
+                        ((STAND_INS / 'ncu').read_text(), '')):
         tool.write_text(text)
         tool.chmod(0o755)
         rehearsal.check(FAILED if 'failed' in words else DONE, 540, '--plan', 'A', **path)
@@ -136,7 +240,7 @@ def test_failures(folder):
     rehearsal.plan(check_status=0)
     said = rehearsal.check(DONE, 600, *rehearsal.peer(), *rehearsal.ladder())
     expect('recheck' not in rehearsal.table(), rehearsal.table())
-    expect('ladder: done: time is up: 3 of 13 workloads were not begun' in said, said)
+    expect('ladder: done [' in said, said)
     expect_row(rehearsal.table(), '8B fp8, batch 1, context 512: step=streaming', '0.934 R')
     with tarfile.open(rehearsal.out / 'gpu-check.tar.gz') as bundle:
         log = bundle.extractfile('gpu-check/logs/ladder.log').read().decode()
@@ -232,12 +336,14 @@ def test_true_probe(folder):
     expect(done.returncode in (DONE, FAILED, UNFINISHED), done.stdout + done.stderr)
     table = (folder / 'out' / 'table.txt').read_text()
     expect('A rehearsal on a small shape' in table and 'Verified against the oracle: ' in table, table)
-    expect(list((folder / 'out' / 'records' / 'verify').glob('tiny-cpu-*.json')), table)
+    expect('comparisons within tolerance' in (folder / 'out' / 'logs' / 'verify.log').read_text(), table)
+    compared = json.loads((folder / 'out' / 'state.json').read_text())['steps']
+    expect(any(step['data'].get('compared') for step in compared.values()), compared)
 
 
-QUICK = [test_whole, test_plans, test_variants, test_other_devices, test_several, test_without_exchange,
-         test_missing_probe, test_doubts]
-LONG = [test_ncu, test_unknown_families, test_failures, test_true_probe]
+QUICK = [test_whole, test_plans, test_reach, test_void, test_goes_on, test_failed_last, test_peers, test_variants,
+         test_other_devices, test_several, test_without_exchange, test_missing_probe, test_doubts]
+LONG = [test_ncu, test_mistakes, test_unknown_families, test_failures, test_true_probe]
 
 
 if __name__ == '__main__':

@@ -24,6 +24,7 @@ import machine
 import running
 import sanitizer
 import stamps
+import steps
 from sanitizer import cases
 from support.program import DONE, PROBE, ROOT, SKIPPED, Skip, expect, run
 
@@ -181,7 +182,7 @@ class Sanitized:
         self.tool = shutil.copy(STAND_INS / 'compute-sanitizer', folder)
         sanitizer.LIBRARY, sanitizer.PLUGIN = library, plugin
         self.out, self.tiny, self.device = folder, False, {'backend': 'cuda', 'uuid': ''}
-        self.state = running.State(folder)
+        self.state, self.refusing = running.State(folder), {}
 
     def log(self, name):
         return self.folder / f'{name}.log'
@@ -208,7 +209,8 @@ def test_sanitizer(folder):
         cases.PROMPTS, cases.WIDE)), every[:9])
     sanitized = Sanitized(folder, folder, folder)
     outcome = sanitized.check(sanitizer.MIN_S + 1, seconds=0.02)
-    expect(outcome.status == running.MISSING and 0 < outcome.data['clean'] < len(every), outcome.words)
+    expect(outcome.status == running.PARTIAL and 0 < outcome.data['clean'] < len(every), outcome.words)
+    expect(outcome.data['left'] == len(every) - outcome.data['clean'], outcome.data)
     outcome = sanitized.check(100, lacks='matrix=wgmma needs sm_90')
     expect(outcome.status == running.DONE, outcome.words)
     expect(set(sanitized.seen()) == set(every), 'cases that were left out')
@@ -219,6 +221,32 @@ def test_sanitizer(folder):
     expect(outcome.status == running.FAILED and outcome.words.startswith(f'FAIL {every[0]}'), outcome.words)
     outcome = sanitized.check(100, runs='yes', tool='initcheck')  # not a library
     expect(outcome.status == running.FAILED and outcome.data['clean'] == 0, outcome.words)
+
+
+def test_tools_that_cannot_run(folder):
+    """Where a tool cannot run at all, kernels are not called wrong, and its time is not spent again; what it finds in a
+    kernel is something else."""
+    for line, words in (('==ERROR== Failed to initialize the profiler: LibraryNotLoaded', 'Failed to initialize the '
+                         'profiler: LibraryNotLoaded'),
+                        ('========= Error: Device not supported. Please refer to the documentation',
+                         'Error: Device not supported. Please refer to the documentation'),
+                        ('FAIL bf16 x; stopped by error 999', 'FAIL bf16 x; stopped by error 999'),
+                        ('FAIL bf16 x; error 0.999 of 0.01', ''),
+                        ('========= Invalid __global__ read of size 16 bytes', '')):
+        found = machine.why_tool_cannot(f'first\n{line}\nlast')
+        expect(found == words, f'{line}: {found}')
+    sanitized = Sanitized(folder, folder, folder)
+    outcome = sanitized.check(100, lacks='stopped by error 999')
+    expect(outcome.status == running.MISSING and 'cannot run here: FAIL' in outcome.words, outcome.words)
+    seen, find_tool = len(sanitized.seen()), machine.find_tool
+    try:
+        machine.find_tool = lambda name: sanitized.tool
+        outcome = steps.sanitizing('racecheck')(sanitized, 100)
+    finally:
+        machine.find_tool = find_tool
+    expect(outcome.status == running.MISSING and len(sanitized.seen()) == seen, outcome.words)
+    outcome = Sanitized(folder, folder, folder).check(sanitizer.MIN_S + 0.5, seconds=60, tool='initcheck')
+    expect(outcome.status == running.MISSING and '0 of ' in outcome.words, 'no case ends: it is not begun for ever')
 
 
 def test_sanitizer_decodes(folder):
@@ -295,7 +323,12 @@ def test_pack(folder):
     done = run(*pack[1:], '--probe', PROBE, program=pack[0], timeout=TIMEOUT_S)
     expect(done.returncode == FAILED and 'libgsl' in done.stderr, f'libraries of the machine: {done.stderr}')
     done = run(*pack[1:], '--probe', build / 'packed' / 'pertoken-probe', program=pack[0], timeout=TIMEOUT_S)
-    expect(done.returncode == DONE, done.stderr)
+    expect(done.returncode == DONE and 'It needs' not in done.stdout, done.stdout + done.stderr)
+    told = folder / 'told.so'  # as a backend of CUDA 13 says it
+    told.write_bytes((build / 'tests' / 'metered' / 'metered.so').read_bytes() + b"install NVIDIA's driver, 580 or later")
+    done = run(*pack[1:6], told, *pack[7:], '--probe', build / 'packed' / 'pertoken-probe', program=pack[0],
+               timeout=TIMEOUT_S)
+    expect("It needs NVIDIA's driver, 580 or later; for an older" in done.stdout, done.stdout + done.stderr)
     elsewhere = folder / 'elsewhere'
     elsewhere.mkdir()
     with tarfile.open(folder / 'packed.tar.gz') as archive:
@@ -307,8 +340,8 @@ def test_pack(folder):
            done.stdout + done.stderr)
 
 
-QUICK = [test_libraries, test_rocm_path, test_stamps, test_building, test_sanitizer, test_driver_that_hangs, test_unkillable,
-         test_peer]
+QUICK = [test_libraries, test_rocm_path, test_stamps, test_building, test_sanitizer, test_tools_that_cannot_run,
+         test_driver_that_hangs, test_unkillable, test_peer]
 LONG = [test_architectures, test_packed_architectures, test_sanitizer_decodes, test_pack]
 
 

@@ -19,7 +19,7 @@ TIMEOUT_S = 240
 
 # What the probe's stand-in does: in a file beside it, so that a test can change it between two calls.
 PLAN = {'device': 'NVIDIA H200', 'uuid': 'GPU-', 'memory_bytes': 141e9, 'build': 'kernels', 'gpus': 1,
-        'no_exchange': '', 'wrong': [], 'untold': [], 'others': None, 'flags': {},
+        'no_exchange': '', 'wrong': [], 'untold': [], 'error': 2e-3, 'others': None, 'flags': {},
         'bandwidth': [4.5e12, 4.47e12, 4.47e12, 4.47e12], 'seconds': 0.02, 'held': 0, 'load_w': 400.0,
         'check_status': 0, 'too_deep': [], 'unknown': [],
         'shares': {'llama-3.1-8b bf16 1 512': 0.95, 'llama-3.1-8b fp8 1 512': 0.84, 'llama-2-70b fp8 1 512': 0.90,
