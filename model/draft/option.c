@@ -12,6 +12,7 @@
 #include "model/evidence/evidence.h"
 #include "model/evidence/grade.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -404,14 +404,8 @@ static void warn_of_offer(const struct subject *subject) {
     warn(subject, "not taken from the offer %s: %s", name, typed);
   warn_of_remedy(subject, offer);
   if (count != offer->accelerators)
-<<<<<<< HEAD
-    warn(subject, "the offer %s covers %d accelerators; this option has %g at its prices", name,
-         offer->accelerators, count);
-=======
-    texts_add(&option->warnings, subject->arena,
-              "the offer %s covers %s; this option has %g at its prices", name,
-              text_counted((size_t)offer->accelerators, "accelerator", subject->arena), count);
->>>>>>> robust-1
+    warn(subject, "the offer %s covers %s; this option has %g at its prices", name,
+         text_counted((size_t)offer->accelerators, "accelerator", subject->arena), count);
 }
 
 // The probe reads its prompts in full, without cache hits.
