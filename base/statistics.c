@@ -6,14 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A normal distribution's standard deviation over its median absolute deviation.
+#define NORMAL_PER_MAD 1.4826
+
 static int ascending(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
+void sort_ascending(double *values, size_t count) {
+  if (count > 1)
+    qsort(values, count, sizeof *values, ascending);
+}
+
 static void sort_into(const double *samples, size_t count, double *sorted) {
   memcpy(sorted, samples, count * sizeof *samples);
-  qsort(sorted, count, sizeof *sorted, ascending);
+  sort_ascending(sorted, count);
 }
 
 double quantile(const double *values, size_t count, double q) {
@@ -22,6 +30,15 @@ double quantile(const double *values, size_t count, double q) {
   if (below + 1 >= count)
     return values[count - 1];
   return values[below] + (at - (double)below) * (values[below + 1] - values[below]);
+}
+
+double robust_deviation(double *values, size_t count, double *median) {
+  sort_ascending(values, count);
+  *median = quantile(values, count, 0.5);
+  for (size_t i = 0; i < count; i++)
+    values[i] = fabs(values[i] - *median);
+  sort_ascending(values, count);
+  return NORMAL_PER_MAD * quantile(values, count, 0.5);
 }
 
 size_t median_interval_rank(size_t count) {

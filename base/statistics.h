@@ -23,6 +23,14 @@ struct summary {
 // Of `count` > 0 samples, which stay in their order; `sorted` [count] is scratch space.
 struct summary summarise(const double *samples, size_t count, double *sorted);
 
+// NAN may not be among them.
+void sort_ascending(double *values, size_t count);
+
+// 1.4826 times the median of the absolute deviations from the median: the standard deviation, if
+// few of `count` > 0 values are no normal distribution's (Iglewicz and Hoaglin, How to Detect and
+// Handle Outliers, 1993). The values are overwritten.
+double robust_deviation(double *values, size_t count, double *median);
+
 // Quantile q (0..1) of ascending values, by linear interpolation between (count - 1) q's
 // neighbours.
 double quantile(const double *ascending, size_t count, double q);

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "base/statistics.h"
 #include "base/vector.h"
 
 #include <gsl/gsl_cdf.h>
@@ -10,7 +11,6 @@
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 // A beta distribution's inverse: each half of the shares is divided into octaves, 1/2 to 1/4, 1/4
@@ -377,11 +377,6 @@ bool distribution_equal(const struct distribution *one, const struct distributio
           !memcmp(one->atoms, other->atoms, one->atom_count * sizeof *one->atoms));
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 // The median of a resample of n is the sample with number k (of n, ascending) or a smaller one if
 // at least half of the resample's draws are among the k smallest: a binomial probability.
 void distribution_measure(struct distribution *d, double figure, const double *samples,
@@ -391,7 +386,7 @@ void distribution_measure(struct distribution *d, double figure, const double *s
   sorted[0] = 1;
   if (sample_count)
     memcpy(sorted, samples, n * sizeof *sorted);
-  qsort(sorted, n, sizeof *sorted, by_value);
+  sort_ascending(sorted, n);
   size_t middle = n / 2 + 1;
   double median = sorted[middle - 1];
   d->atoms = arena_array(arena, n, sizeof *d->atoms);

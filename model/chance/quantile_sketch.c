@@ -1,10 +1,10 @@
 #include "model/chance/quantile_sketch.h"
 
+#include "base/statistics.h"
 #include "base/vector.h"
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TAIL_BINS = SKETCH_OCTAVES * SKETCH_OCTAVE_BINS };
@@ -13,11 +13,6 @@ enum { MIN_EQUAL_BINS = 1 << 12, MAX_EQUAL_BINS = 1 << 18, BINS_PER_DRAW = 16 };
 // Equal bins extend this many interquartile ranges to either side: 10.8 deviations of a normal
 // distribution, of which a bin then has at most 3.3e-5 of the draws.
 static const double reach = 8;
-
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 // The values that occur more than once in a sorted pilot.
 static const double *find_atoms(const double *pilot, size_t pilot_count, size_t *count,
@@ -32,7 +27,7 @@ static const double *find_atoms(const double *pilot, size_t pilot_count, size_t 
 
 struct sketch_shape sketch_shape(double *pilot, size_t pilot_count, uint64_t draws,
                                  struct arena *arena) {
-  qsort(pilot, pilot_count, sizeof *pilot, by_value);
+  sort_ascending(pilot, pilot_count);
   double centre = pilot[pilot_count / 2];
   double spread = pilot[pilot_count * 3 / 4] - pilot[pilot_count / 4];
   if (!(spread > 0))

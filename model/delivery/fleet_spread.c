@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double normal_per_mad = 1.4826;    // of a normal distribution
 static const double normal_per_median = 1.2533; // ratio of a median's standard error to a mean's
 
 struct spreading {
@@ -27,20 +26,10 @@ static double measured(const struct spreading *spreading, const struct fleet_run
   return values[spreading->measure];
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static int by_value(const void *a, const void *b) {
   const struct fleet_value *left = a, *right = b;
   const int order = (left->value > right->value) - (left->value < right->value);
   return order ? order : (left->index > right->index) - (left->index < right->index);
-}
-
-static double median_of(double *values, size_t count) {
-  qsort(values, count, sizeof *values, ascending);
-  return quantile(values, count, 0.5);
 }
 
 // Of values in ascending order.
@@ -60,10 +49,7 @@ static double judge(const struct spreading *spreading, struct fleet_value *value
   double *scratch = arena_array(spreading->arena, count, sizeof *scratch);
   for (size_t i = 0; i < count; i++)
     scratch[i] = values[i].value;
-  *median = median_of(scratch, count);
-  for (size_t i = 0; i < count; i++)
-    scratch[i] = fabs(values[i].value - *median);
-  const double deviation = normal_per_mad * median_of(scratch, count);
+  const double deviation = robust_deviation(scratch, count, median);
   const double limit = fmax(FLEET_DEVIATIONS * deviation, spreading->margin * *median);
   *out = 0;
   for (size_t i = 0; i < count; i++) {

@@ -4,9 +4,6 @@
 #include "model/delivery/fleet_item.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static const double normal_per_mad = 1.4826; // of a normal distribution
 
 struct sampling {
   const struct fleet *fleet;
@@ -83,21 +80,11 @@ static void add_node(struct sampling *sampling, size_t first, size_t end) {
   sample->run_count += told;
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double robust_deviation(const struct node_sample *sample, struct arena *arena) {
-  double *values = arena_array(arena, sample->count + 1, sizeof *values);
+static double deviation_of(const struct node_sample *sample, struct arena *arena) {
+  double *values = arena_array(arena, sample->count + 1, sizeof *values), median;
   for (size_t n = 0; n < sample->count; n++)
     values[n] = sample->nodes[n].value;
-  qsort(values, sample->count, sizeof *values, ascending);
-  const double median = quantile(values, sample->count, 0.5);
-  for (size_t n = 0; n < sample->count; n++)
-    values[n] = fabs(values[n] - median);
-  qsort(values, sample->count, sizeof *values, ascending);
-  return normal_per_mad * quantile(values, sample->count, 0.5);
+  return robust_deviation(values, sample->count, &median);
 }
 
 static void summarise_nodes(struct sampling *sampling, struct arena *arena) {
@@ -112,7 +99,7 @@ static void summarise_nodes(struct sampling *sampling, struct arena *arena) {
   for (size_t n = 0; n < sample->count; n++)
     squares += pow(sample->nodes[n].value - sample->mean, 2);
   sample->deviation = sample->count > 1 ? sqrt(squares / (count - 1)) : NAN;
-  sample->robust = sample->count > 2 ? robust_deviation(sample, arena) : NAN;
+  sample->robust = sample->count > 2 ? deviation_of(sample, arena) : NAN;
   sample->run_freedom = (double)(sample->run_count - sample->count);
   sample->run_deviation =
       sample->run_freedom > 0 ? sqrt(sampling->squares / sample->run_freedom) : NAN;

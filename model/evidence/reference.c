@@ -157,11 +157,6 @@ static double partners(const struct reference *reference) {
   return table ? (double)count : (double)NAN;
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 // The prices of an accelerator on a basis, ascending; from one provider, or (NULL) from all.
 // Returns how many there are.
 static size_t prices_of(const struct reference *reference, const char *basis, const char *provider,
@@ -173,8 +168,7 @@ static size_t prices_of(const struct reference *reference, const char *basis, co
         is(table, r, "price_basis", basis) && (!provider || is(table, r, "provider", provider)) &&
         table_number(table, r, "usd_per_gpu_equivalent", &prices[count]))
       count++;
-  if (count > 1)
-    qsort(prices, count, sizeof *prices, ascending);
+  sort_ascending(prices, count);
   return count;
 }
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/diagnostics.h"
+#include "base/statistics.h"
 #include "base/vector.h"
 #include "model/chance/distribution.h"
 #include "model/chance/draw.h"
@@ -16,7 +17,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Smaller fractions of a lot are due to the solver's tolerances.
@@ -242,11 +242,6 @@ static int solve_draws(struct chances *chances) {
 
 // ---- results over all draws
 
-static int ascending(const void *a, const void *b) {
-  const double left = *(const double *)a, right = *(const double *)b;
-  return (left > right) - (left < right);
-}
-
 // For the finite values, which it sorts.
 static struct plan_spread spread_of(double *values, size_t count) {
   static const double low = 0.1, high = 0.9;
@@ -259,7 +254,7 @@ static struct plan_spread spread_of(double *values, size_t count) {
     }
   if (!spread.count)
     return spread;
-  qsort(values, spread.count, sizeof *values, ascending);
+  sort_ascending(values, spread.count);
   spread.mean = sum / (double)spread.count;
   spread.low = values[(size_t)floor(low * (double)(spread.count - 1))];
   spread.high = values[(size_t)ceil(high * (double)(spread.count - 1))];
@@ -293,7 +288,7 @@ static void judge_option(const struct chances *chances, size_t o, double planned
     bought[count] = ceil(bought[i] - part_of_lot);
     right += bought[count++] >= planned ? 1 : 0;
   }
-  qsort(bought, count, sizeof *bought, ascending);
+  sort_ascending(bought, count);
   const size_t below = (size_t)floor((1 - PLAN_SURE) * (double)count + 1e-9);
   *sure = count ? fmin(planned, bought[below]) : 0;
   *enough = count ? (double)right / (double)count : NAN;

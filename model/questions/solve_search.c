@@ -1,5 +1,6 @@
 #include "model/questions/solve_search.h"
 
+#include "base/statistics.h"
 #include "model/cost/units.h"
 #include "model/whatif/variation.h"
 
@@ -8,7 +9,6 @@
 #include <gsl/gsl_roots.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 enum { PART_POINTS = 256, MAX_DOUBLINGS = 20, MAX_ITERATIONS = 200 };
 
@@ -69,11 +69,6 @@ static void choose_interval(struct search *search) {
   }
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 // Points on both sides of the scenario's value, whose distances from it grow geometrically; for a
 // whole number, all of those beside it.
 static size_t add_around_base(const struct search *search, double *points, size_t n) {
@@ -108,7 +103,7 @@ static size_t fill_points(const struct search *search, double *points) {
     points[n++] = beyond;
   for (size_t i = 0; i < n && answer->integer; i++)
     points[i] = round(points[i]);
-  qsort(points, n, sizeof *points, ascending);
+  sort_ascending(points, n);
   for (size_t i = 1; i < n; i++)
     if (points[i] > points[kept - 1])
       points[kept++] = points[i];

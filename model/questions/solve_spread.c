@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "base/statistics.h"
 #include "base/vector.h"
 #include "model/cost/model.h"
 #include "model/questions/solve_search.h"
@@ -18,7 +19,6 @@
 #include <math.h>
 #include <omp.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_BISECTIONS = 64, ROUND_BLOCKS = 256 };
@@ -201,11 +201,6 @@ static uint64_t solve_all(const struct spread_run *run) {
   return next;
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 // A whole number must be one of those found; other values are interpolated linearly.
 static double percentile(const double *sorted, size_t count, double level, bool integer) {
   if (!count)
@@ -231,7 +226,7 @@ static void sum_up(const struct spread_run *run, struct solve_spread *spread) {
   spread->above = (double)counts[ABOVE] / done;
   spread->below = (double)counts[BELOW] / done;
   spread->enough = (double)enough / done;
-  qsort(run->roots, found, sizeof *run->roots, ascending);
+  sort_ascending(run->roots, found);
   for (int l = 0; l < SIMULATE_LEVELS; l++)
     spread->percentiles[l] =
         percentile(run->roots, found, simulate_levels[l], run->answer->integer);

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/statistics.h"
 #include "base/vector.h"
 #include "model/chance/distribution.h"
 #include "model/chance/draw.h"
@@ -17,7 +18,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 enum { MIN_MONTHS = 12 };
 
@@ -375,11 +375,6 @@ static void add_block(struct waiting *waiting, struct sums *sums, size_t first) 
   }
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static struct wait_choice choice_of(const double *own, const double *other, size_t draws,
                                     struct arena *arena) {
   struct wait_choice choice = {0};
@@ -390,7 +385,7 @@ static struct wait_choice choice_of(const double *own, const double *other, size
     choice.right += !is_cheaper(other[i], own[i]) / (double)draws;
     sorted[i] = own[i];
   }
-  qsort(sorted, draws, sizeof *sorted, ascending);
+  sort_ascending(sorted, draws);
   choice.low = sorted[(size_t)(0.05 * (double)(draws - 1) + 0.5)];
   choice.high = sorted[(size_t)(0.95 * (double)(draws - 1) + 0.5)];
   return choice;

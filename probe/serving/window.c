@@ -80,15 +80,10 @@ static double percentile_of(const double *ascending, size_t count, int percentil
              : NAN;
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 // Sorts the values.
 static struct serving_latency latency_of(double *values, size_t count) {
   double sum = 0, squares = 0;
-  qsort(values, count, sizeof *values, ascending);
+  sort_ascending(values, count);
   for (size_t i = 0; i < count; i++)
     sum += values[i];
   const double mean = count ? sum / (double)count : NAN;

@@ -22,6 +22,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/statistics.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/isa/dispatch.h"
 #include "kernels/cpu/isa/rows.h"
@@ -44,11 +45,6 @@ static double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 static double at(const double *sorted, int count, double part) {
@@ -143,9 +139,9 @@ static void measure(const struct decode_request *request, const char *isa,
   for (int i = 0; i < samples; i++)
     ratios[i] *= bytes;
   cpu_backend.destroy(state);
-  qsort(steps, (size_t)samples, sizeof *steps, ascending);
-  qsort(reads, (size_t)samples, sizeof *reads, ascending);
-  qsort(ratios, (size_t)samples, sizeof *ratios, ascending);
+  sort_ascending(steps, (size_t)samples);
+  sort_ascending(reads, (size_t)samples);
+  sort_ascending(ratios, (size_t)samples);
   double arithmetic = (double)cost.operations / at(steps, samples, 0.5) / rate;
   printf("%-11s step %8.2f ms (best %8.2f) %6.2f GB/s  read %6.2f (best %6.2f)  ratio %.3f "
          "[%.3f %.3f]  best/best %.3f  arithmetic %.2f  create %.2f s for %.2f GB\n",
@@ -216,7 +212,7 @@ static double prompts_per_s(struct decode_state *state, const struct decode_requ
     seconds[i] = now() - started;
   }
   arena_free(&arena);
-  qsort(seconds, (size_t)samples, sizeof *seconds, ascending);
+  sort_ascending(seconds, (size_t)samples);
   return request->context / at(seconds, samples, 0.5);
 }
 
@@ -321,7 +317,7 @@ static int print_products(const struct decode_request *request, int samples) {
     fprintf(stderr, "the library failed\n");
     return 1;
   }
-  qsort(alone.seconds, (size_t)samples, sizeof *alone.seconds, ascending);
+  sort_ascending(alone.seconds, (size_t)samples);
   printf("%.3f\n", request->context / at(alone.seconds, samples, 0.5));
   return 0;
 }
