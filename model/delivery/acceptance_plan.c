@@ -42,22 +42,24 @@ static double sampling_error(enum serving_statistic statistic, double n) {
 
 // As for a uniform distribution of +-share. The latencies of nodes differ as their speeds do; those
 // of runs differ by the sample of requests.
-static struct plan_spread assumed(const struct offer_guarantee *guarantee, enum guaranteed what) {
+static struct clause_spread assumed(const struct offer_guarantee *guarantee, enum guaranteed what) {
   const double share =
       (what == GUARANTEED_WATTS ? DISTRIBUTION_SPREAD_POWER : DISTRIBUTION_SPREAD_THROUGHPUT) /
       sqrt(3);
   if (what == GUARANTEED_TOKENS || what == GUARANTEED_WATTS)
-    return (struct plan_spread){share, share, 0};
+    return (struct clause_spread){share, share, 0};
   const struct offer_latency *latency =
       &guarantee->latencies[what == GUARANTEED_TPOT ? OFFER_TPOT : OFFER_TTFT];
-  return (struct plan_spread){share, sampling_error(latency->statistic, requests_of(guarantee)), 0};
+  return (struct clause_spread){share, sampling_error(latency->statistic, requests_of(guarantee)),
+                                0};
 }
 
-static struct plan_spread spread_of(const struct planning *planning,
-                                    const struct offer_guarantee *guarantee, enum guaranteed what) {
+static struct clause_spread spread_of(const struct planning *planning,
+                                      const struct offer_guarantee *guarantee,
+                                      enum guaranteed what) {
   const struct acceptance_request *of = &planning->request->of;
   const struct guaranteed_among among = {of->offer, of->fleet, of->accelerators};
-  const struct plan_spread otherwise = assumed(guarantee, what);
+  const struct clause_spread otherwise = assumed(guarantee, what);
   const long workload =
       !of->fleet ? -1
                  : guaranteed_workload(&among, guarantee, planning->diagnostics, planning->arena);
@@ -69,16 +71,16 @@ static struct plan_spread spread_of(const struct planning *planning,
     return otherwise;
   const double nodes = pow(sample.deviation, 2) - sample.run_variance;
   if (isnan(nodes))
-    return (struct plan_spread){sample.deviation / sample.mean, sample.deviation / sample.mean,
-                                sample.count};
-  return (struct plan_spread){sqrt(fmax(0, nodes)) / sample.mean,
-                              sample.run_deviation / sample.mean, sample.count};
+    return (struct clause_spread){sample.deviation / sample.mean, sample.deviation / sample.mean,
+                                  sample.count};
+  return (struct clause_spread){sqrt(fmax(0, nodes)) / sample.mean,
+                                sample.run_deviation / sample.mean, sample.count};
 }
 
 // ---- chances
 
 static struct plan_errors errors_of_mean(const struct acceptance_rule *rule,
-                                         const struct plan_spread *spread, size_t nodes,
+                                         const struct clause_spread *spread, size_t nodes,
                                          size_t runs) {
   const double n = (double)nodes, r = (double)runs, share = fmin(1, n / (double)rule->nodes);
   const double between = pow(spread->between, 2), run = pow(spread->runs, 2);
@@ -97,7 +99,7 @@ static struct plan_errors errors_of_mean(const struct acceptance_rule *rule,
 
 // Simultaneous for all nodes, as clause_node_margin judges them.
 static struct plan_errors errors_of_node(const struct acceptance_rule *rule,
-                                         const struct plan_spread *spread, size_t nodes,
+                                         const struct clause_spread *spread, size_t nodes,
                                          size_t runs) {
   const double n = (double)nodes, r = (double)runs;
   const double between = pow(spread->between, 2), run = pow(spread->runs, 2);

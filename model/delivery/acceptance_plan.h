@@ -21,7 +21,7 @@ enum { PLAN_MOST_RUNS = 10 };
 #define PLAN_LEAST_REQUESTS 64
 
 // Standard deviations, as shares of the guaranteed value.
-struct plan_spread {
+struct clause_spread {
   double between; // a: of nodes
   double runs;    // e: of runs of a node
   size_t nodes;   // in which they were observed; 0: assumed
@@ -45,7 +45,7 @@ struct plan_clause {
   enum clause_kind kind;
   const struct offer_guarantee *guarantee;
   enum guaranteed what;
-  struct plan_spread spread;
+  struct clause_spread spread;
   // For the chosen plan, or the largest one. Chances of CLAUSE_NODES are NAN where undefined.
   struct plan_chances chances;
   struct plan_errors errors;

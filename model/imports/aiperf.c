@@ -13,7 +13,7 @@
 static const struct latency_keys statistics = {"avg", "p50", "p90", "p95", "p99", "std"};
 
 // A metric's mean in the only expected unit; NAN without the metric.
-static double mean_of(const struct reading *reading, const char *metric, const char *unit) {
+static double mean_of(const struct import_reading *reading, const char *metric, const char *unit) {
   const json_t *json = json_below(reading->part->json, metric);
   const char *found = text_below(reading, json, "unit");
   if (json && strcmp(found, unit) != 0)
@@ -23,12 +23,12 @@ static double mean_of(const struct reading *reading, const char *metric, const c
 }
 
 // A number of requests. GenAI-Perf's unit for it is "count", and AIPerf's CSV omits it.
-static double count_of(const struct reading *reading, const char *metric) {
+static double count_of(const struct import_reading *reading, const char *metric) {
   const char *unit = text_below(reading, json_below(reading->part->json, metric), "unit");
   return mean_of(reading, metric, !*unit || !strcmp(unit, "count") ? unit : "requests");
 }
 
-static struct serving_latency latency_of(const struct reading *reading, const char *metric) {
+static struct serving_latency latency_of(const struct import_reading *reading, const char *metric) {
   const json_t *json = json_below(reading->part->json, metric);
   const char *unit = text_below(reading, json, "unit");
   if (json && isnan(seconds_in(unit)))
@@ -40,7 +40,7 @@ static struct serving_latency latency_of(const struct reading *reading, const ch
 // ---- the load
 
 // Since schema 1.3 a run has phases; the phase that counts states what was set.
-static const json_t *load_of(const struct reading *reading) {
+static const json_t *load_of(const struct import_reading *reading) {
   const json_t *phases = json_below(reading->part->json, "input_config/phases"), *phase;
   const json_t *found = json_below(reading->part->json, "input_config/loadgen");
   size_t i;
@@ -51,7 +51,7 @@ static const json_t *load_of(const struct reading *reading) {
   return found;
 }
 
-static void read_load(struct reading *reading, struct serving_rung *rung) {
+static void read_load(struct import_reading *reading, struct serving_rung *rung) {
   const json_t *load = load_of(reading);
   const double rate = number_below(reading, load, "request_rate"),
                concurrency = number_below(reading, load, "concurrency");
@@ -73,8 +73,8 @@ static void read_load(struct reading *reading, struct serving_rung *rung) {
 
 // ---- watts
 
-static void add_gpu(const struct reading *reading, const char *name, const char *unit, double watts,
-                    struct serving_power *power) {
+static void add_gpu(const struct import_reading *reading, const char *name, const char *unit,
+                    double watts, struct serving_power *power) {
   if (isnan(watts))
     return;
   if (strcmp(unit, "W") != 0)
@@ -84,7 +84,7 @@ static void add_gpu(const struct reading *reading, const char *name, const char 
   power->devices++;
 }
 
-static void add_gpus(const struct reading *reading, const json_t *gpus,
+static void add_gpus(const struct import_reading *reading, const json_t *gpus,
                      struct serving_power *power) {
   const char *name;
   json_t *gpu;
@@ -97,7 +97,7 @@ static void add_gpus(const struct reading *reading, const json_t *gpus,
   }
 }
 
-static void say_telemetry(const struct reading *reading, struct serving_power *power) {
+static void say_telemetry(const struct import_reading *reading, struct serving_power *power) {
   if (!power->devices)
     return;
   power->covers = COVERS_ACCELERATORS;
@@ -106,7 +106,7 @@ static void say_telemetry(const struct reading *reading, struct serving_power *p
   power->remark = "a mean of samples over the telemetry's own window, warm-up included";
 }
 
-static void read_telemetry(const struct reading *reading, struct serving_power *power) {
+static void read_telemetry(const struct import_reading *reading, struct serving_power *power) {
   const json_t *endpoints = json_below(reading->part->json, "telemetry_data/endpoints");
   const char *name;
   json_t *endpoint;
@@ -119,7 +119,7 @@ static void read_telemetry(const struct reading *reading, struct serving_power *
 // ---- the run
 
 // AIPerf leaves out the number of requests with an error if there are none, and lists the errors.
-static double count_failed(const struct reading *reading) {
+static double count_failed(const struct import_reading *reading) {
   const json_t *errors = json_below(reading->part->json, "error_summary"), *error;
   const double stated = count_of(reading, "error_request_count");
   double count = json_is_array(errors) ? 0 : NAN;
@@ -130,7 +130,7 @@ static double count_failed(const struct reading *reading) {
   return isnan(stated) ? count : stated;
 }
 
-static void say_run(struct reading *reading) {
+static void say_run(struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
   imported->tool_version = text_below(reading, json, "aiperf_version");
@@ -149,7 +149,7 @@ static void say_run(struct reading *reading) {
 }
 
 // The metrics that GenAI-Perf and AIPerf, its successor, have in common.
-static struct serving_rung read_metrics(const struct reading *reading) {
+static struct serving_rung read_metrics(const struct import_reading *reading) {
   struct serving_rung rung = serving_rung_unknown();
   rung.completed = count_of(reading, "request_count");
   rung.output_tokens_per_s = mean_of(reading, "output_token_throughput", "tokens/sec");
@@ -162,12 +162,12 @@ static struct serving_rung read_metrics(const struct reading *reading) {
 }
 
 // JSON has a total's key, CSV its title.
-static double total_of(const struct reading *reading, const char *key, const char *title) {
+static double total_of(const struct import_reading *reading, const char *key, const char *title) {
   const double total = mean_of(reading, key, "tokens");
   return isnan(total) ? mean_of(reading, title, "tokens") : total;
 }
 
-int read_aiperf(struct reading *reading) {
+int read_aiperf(struct import_reading *reading) {
   struct serving_rung rung = read_metrics(reading);
   const struct rung_totals totals = {total_of(reading, "total_isl", "total_input_sequence_length"),
                                      total_of(reading, "total_osl", "total_output_sequence_length"),
@@ -190,7 +190,7 @@ int read_aiperf(struct reading *reading) {
 // ---- GenAI-Perf
 
 // Its telemetry is one table per metric: {"unit": "W", "gpu0": {"avg": 400}}.
-static void read_gpu_table(const struct reading *reading, struct serving_power *power) {
+static void read_gpu_table(const struct import_reading *reading, struct serving_power *power) {
   const json_t *metric = json_below(reading->part->json, "telemetry_stats/gpu_power_usage");
   const char *unit = text_below(reading, metric, "unit"), *name;
   json_t *gpu;
@@ -202,7 +202,7 @@ static void read_gpu_table(const struct reading *reading, struct serving_power *
 }
 
 // Its options since 2025 are in sections; before, they were one list. CSV has none.
-static const json_t *option_of(const struct reading *reading, const char *in_section,
+static const json_t *option_of(const struct import_reading *reading, const char *in_section,
                                const char *in_list) {
   const json_t *options = json_below(reading->part->json, "input_config");
   const json_t *found = json_below(options, in_section);
@@ -211,7 +211,7 @@ static const json_t *option_of(const struct reading *reading, const char *in_sec
 
 // Perf Analyzer sends at a rate at equal intervals, by default. Of sessions and schedules no load
 // has a name.
-static void set_load(const struct reading *reading, struct serving_rung *rung) {
+static void set_load(const struct import_reading *reading, struct serving_rung *rung) {
   const json_t *rate = option_of(reading, "perf_analyzer/stimulus/request_rate", "request_rate");
   const json_t *concurrency =
       option_of(reading, "perf_analyzer/stimulus/concurrency", "concurrency");
@@ -226,7 +226,7 @@ static void set_load(const struct reading *reading, struct serving_rung *rung) {
 
 // Its request rate counts requests without an answer, its request count does not. CSV has two
 // decimals.
-static int count_unanswered(const struct reading *reading, struct serving_rung *rung) {
+static int count_unanswered(const struct import_reading *reading, struct serving_rung *rung) {
   const bool is_exact = json_below(reading->part->json, "input_config");
   const json_t *metric = json_below(reading->part->json, "request_throughput");
   const double rate = number_below(reading, metric, "avg"), sent = rate * rung->window_s;
@@ -246,7 +246,7 @@ static int count_unanswered(const struct reading *reading, struct serving_rung *
                        rung->window_s, rate, sent);
 }
 
-static void say_genai_perf(const struct reading *reading) {
+static void say_genai_perf(const struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *models = option_of(reading, "model_names", "model");
   imported->model = text_below(reading, models, "0");
@@ -258,7 +258,7 @@ static void say_genai_perf(const struct reading *reading) {
     texts_add(&imported->unsaid, reading->arena, "the load, which GenAI-Perf's JSON states");
 }
 
-int read_genai_perf(struct reading *reading) {
+int read_genai_perf(struct import_reading *reading) {
   struct serving_rung rung = read_metrics(reading);
   // The rate is that of all output tokens over the time, which the file does not state otherwise.
   rung.window_s = rung.completed * rung.output_tokens / rung.output_tokens_per_s;

@@ -164,7 +164,7 @@ static const char *name_of(const struct document *document, const struct documen
                       : arena_printf(arena, "%s:%d", file, part->line);
 }
 
-static struct imported *add_blank(const struct reading *reading, const struct format *format,
+static struct imported *add_blank(const struct import_reading *reading, const struct format *format,
                                   struct imported_list *all) {
   all->list = arena_room(reading->arena, all->list, all->count, sizeof *all->list);
   struct imported *imported = &all->list[all->count++];
@@ -184,7 +184,7 @@ static struct imported *add_blank(const struct reading *reading, const struct fo
   return imported;
 }
 
-static int read_part(struct reading *reading, const struct format *format,
+static int read_part(struct import_reading *reading, const struct format *format,
                      struct imported_list *all) {
   for (size_t i = 0; reading->part && i < MAX_FORMAT_KEYS && format->keys[i]; i++)
     if (!json_below(reading->part->json, format->keys[i]))
@@ -201,7 +201,7 @@ static bool is_of_repeats(const struct document *document, const struct format *
   return true;
 }
 
-static int read_parts(struct reading *reading, const struct format *format,
+static int read_parts(struct import_reading *reading, const struct format *format,
                       struct imported_list *all) {
   const struct document *document = reading->document;
   const size_t first = all->count;
@@ -221,7 +221,7 @@ static int read_parts(struct reading *reading, const struct format *format,
                                     : reading_error(reading, "%s without a result", format->tool);
 }
 
-static int read_document(struct reading *reading, struct imported_list *all) {
+static int read_document(struct import_reading *reading, struct imported_list *all) {
   const struct document *document = reading->document;
   const struct format *format = format_of(document);
   if (!format && power_read_knows(document->source))
@@ -239,7 +239,7 @@ static int read_document(struct reading *reading, struct imported_list *all) {
 int format_read(const char *path, struct imported_list *all, struct arena *arena,
                 struct diagnostics *diagnostics) {
   struct document document;
-  struct reading reading = {&document, NULL, NULL, {NAN, NAN}, NAN, NAN, arena, diagnostics};
+  struct import_reading reading = {&document, NULL, NULL, {NAN, NAN}, NAN, NAN, arena, diagnostics};
   const size_t before = all->count;
   int result = document_read(path, &document, arena, diagnostics);
   if (!result)

@@ -19,7 +19,7 @@ struct format {
   const char *keys[MAX_FORMAT_KEYS];
   const char *begins; // instead: how a text without values begins
   // Reads one value of the file. NULL: refused as a whole, for this reason:
-  int (*read)(struct reading *reading);
+  int (*read)(struct import_reading *reading);
   const char *refused;
   const char *run_number; // a key of each result in a file of repeated runs; NULL: in no such file
   bool is_benchmark;      // audited once published

@@ -18,7 +18,8 @@ static const struct latency_keys statistics = {"*/successful/mean",
                                                "*/successful/percentiles/p99",
                                                "*/successful/std_dev"};
 
-static void read_load(struct reading *reading, const json_t *strategy, struct serving_rung *rung) {
+static void read_load(struct import_reading *reading, const json_t *strategy,
+                      struct serving_rung *rung) {
   static const struct {
     const char *type;
     enum serving_load load;
@@ -43,7 +44,7 @@ static void read_load(struct reading *reading, const json_t *strategy, struct se
 }
 
 // Requests with images or audio are a different workload from their text tokens.
-static bool has_media(const struct reading *reading, const json_t *metrics) {
+static bool has_media(const struct import_reading *reading, const json_t *metrics) {
   static const char *const media[] = {"image/images", "video/frames", "audio/samples"};
   for (size_t i = 0; i < sizeof media / sizeof media[0]; i++)
     if (number_below(reading, json_below(metrics, media[i]), "input/successful/total_sum") > 0)
@@ -53,7 +54,7 @@ static bool has_media(const struct reading *reading, const json_t *metrics) {
 
 // Whether requests of a warm-up or cool-down reach into the window. guidellm counts all tokens of
 // each, so that the rate is too high by about a request's duration over the window.
-static bool is_cut(const struct reading *reading, const json_t *benchmark,
+static bool is_cut(const struct import_reading *reading, const json_t *benchmark,
                    const struct serving_rung *rung) {
   const double before = number_below(reading, benchmark, "warmup_duration"),
                after = number_below(reading, benchmark, "cooldown_duration");
@@ -63,7 +64,7 @@ static bool is_cut(const struct reading *reading, const json_t *benchmark,
 // guidellm's time_per_output_token includes the first token. Its inter_token_latency is TPOT as
 // commonly defined, but averaged over tokens instead of requests. Its rates are means over events,
 // not over time: tokens are added up and divided by the duration.
-static int read_benchmark(struct reading *reading, const json_t *benchmark) {
+static int read_benchmark(struct import_reading *reading, const json_t *benchmark) {
   const json_t *metrics = json_below(benchmark, "metrics");
   struct serving_rung rung = serving_rung_unknown();
   const struct rung_totals totals = {
@@ -89,7 +90,7 @@ static int read_benchmark(struct reading *reading, const json_t *benchmark) {
   return rung_add(reading, &rung, &totals);
 }
 
-int read_guidellm(struct reading *reading) {
+int read_guidellm(struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json, *benchmark;
   size_t i;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-int reading_error(const struct reading *reading, const char *format, ...) {
+int reading_error(const struct import_reading *reading, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   const char *text = arena_vprintf(reading->arena, format, arguments);
@@ -49,7 +49,7 @@ const json_t *json_below(const json_t *value, const char *path) {
   return json_is_null(value) ? NULL : value;
 }
 
-double number_below(const struct reading *reading, const json_t *value, const char *path) {
+double number_below(const struct import_reading *reading, const json_t *value, const char *path) {
   const json_t *found = json_below(value, path);
   if (!found || (json_is_string(found) && !json_string_length(found))) // also a former NaN
     return NAN;
@@ -58,7 +58,8 @@ double number_below(const struct reading *reading, const json_t *value, const ch
   return json_is_number(found) ? json_number_value(found) : NAN;
 }
 
-const char *text_below(const struct reading *reading, const json_t *value, const char *path) {
+const char *text_below(const struct import_reading *reading, const json_t *value,
+                       const char *path) {
   const json_t *found = json_below(value, path);
   char digits[DIGITS_ROOM];
   if (json_is_number(found))
@@ -66,7 +67,7 @@ const char *text_below(const struct reading *reading, const json_t *value, const
   return json_is_string(found) ? arena_copy(reading->arena, json_string_value(found)) : "";
 }
 
-int count_below(const struct reading *reading, const json_t *value, const char *path) {
+int count_below(const struct import_reading *reading, const json_t *value, const char *path) {
   const double count = number_below(reading, value, path);
   if (isnan(count))
     return 0;
@@ -75,7 +76,7 @@ int count_below(const struct reading *reading, const json_t *value, const char *
   return count > 0 ? (int)count : -1;
 }
 
-void say_hardware(const struct reading *reading, const char *name) {
+void say_hardware(const struct import_reading *reading, const char *name) {
   struct imported *imported = reading->imported;
   if (*name && *imported->hardware && strcmp(name, imported->hardware) != 0)
     reading_error(reading, "accelerators of both '%s' and '%s', whose rates are not told apart",
@@ -86,7 +87,7 @@ void say_hardware(const struct reading *reading, const char *name) {
 
 // ---- latencies
 
-static double latency_number(const struct reading *reading, const json_t *value,
+static double latency_number(const struct import_reading *reading, const json_t *value,
                              const char *pattern, const char *name, double scale) {
   if (!pattern)
     return NAN;
@@ -98,7 +99,7 @@ static double latency_number(const struct reading *reading, const json_t *value,
   return scale * number_below(reading, value, path);
 }
 
-struct serving_latency latency_below(const struct reading *reading, const json_t *value,
+struct serving_latency latency_below(const struct import_reading *reading, const json_t *value,
                                      const struct latency_keys *keys, const char *name,
                                      double scale) {
   return (struct serving_latency){.mean_s = latency_number(reading, value, keys->mean, name, scale),
@@ -123,7 +124,7 @@ double seconds_in(const char *unit) {
 
 // ---- times
 
-double time_below(const struct reading *reading, const json_t *value, const char *path) {
+double time_below(const struct import_reading *reading, const json_t *value, const char *path) {
   double time_s;
   return utc_parse(text_below(reading, value, path), &time_s) ? time_s : NAN;
 }
@@ -162,7 +163,7 @@ static bool is_near(double a, double b, double share) {
 // measured a little later.
 #define TOTALS_AGREE 0.02
 
-static int check_rate(const struct reading *reading, const struct serving_rung *rung,
+static int check_rate(const struct import_reading *reading, const struct serving_rung *rung,
                       const struct rung_totals *totals) {
   const double expected = totals->output_tokens / rung->window_s;
   const double whole = (totals->output_tokens + totals->input_tokens) / rung->window_s;
@@ -182,7 +183,7 @@ static int check_rate(const struct reading *reading, const struct serving_rung *
                        rung->output_tokens_per_s, totals->output_tokens, rung->window_s, expected);
 }
 
-static int fill_input_rate(const struct reading *reading, struct serving_rung *rung,
+static int fill_input_rate(const struct import_reading *reading, struct serving_rung *rung,
                            const struct rung_totals *totals) {
   if (!isnan(rung->input_tokens_per_s))
     return 0;
@@ -198,7 +199,7 @@ static int fill_input_rate(const struct reading *reading, struct serving_rung *r
 }
 
 // Little's law: requests in flight are requests per second times the seconds that each takes.
-static int fill_concurrency(const struct reading *reading, struct serving_rung *rung) {
+static int fill_concurrency(const struct import_reading *reading, struct serving_rung *rung) {
   const double requests_per_s = isnan(rung->window_s)
                                     ? rung->output_tokens_per_s / rung->output_tokens
                                     : rung->completed / rung->window_s;
@@ -221,7 +222,7 @@ static double seconds_in_flight(const struct serving_rung *rung) {
 }
 
 // A limit of the requests in flight, beside a rate, may be what decided when they were sent.
-static void doubt_rate(const struct reading *reading, struct serving_rung *rung) {
+static void doubt_rate(const struct import_reading *reading, struct serving_rung *rung) {
   const double in_flight = rung->request_rate * seconds_in_flight(rung);
   if (isnan(rung->request_rate) || isnan(reading->max_concurrency) ||
       2 * in_flight + 10 <= reading->max_concurrency)
@@ -234,7 +235,7 @@ static void doubt_rate(const struct reading *reading, struct serving_rung *rung)
 }
 
 // A closed loop of fewer requests than it allows in flight never has that many.
-static void doubt_concurrency(const struct reading *reading, struct serving_rung *rung) {
+static void doubt_concurrency(const struct import_reading *reading, struct serving_rung *rung) {
   const double sent = rung->completed + (isnan(reading->unfinished) ? 0 : reading->unfinished);
   if (rung->load != LOAD_CLOSED || !(sent < rung->concurrency))
     return;
@@ -254,7 +255,7 @@ static const char *why_refused(const struct serving_rung *rung, struct arena *ar
 }
 
 // A mean length of accepted tokens above 1 proves what chunks of several tokens only suggest.
-static void say_speculation(const struct reading *reading, const struct serving_rung *rung) {
+static void say_speculation(const struct import_reading *reading, const struct serving_rung *rung) {
   struct imported *imported = reading->imported;
   const double chunk = rung->chunk_gap.mean_s / rung->tpot.mean_s;
   if (!*imported->speculation && rung->accepted_length > 1.01)
@@ -264,13 +265,13 @@ static void say_speculation(const struct reading *reading, const struct serving_
               "whether speculative decoding was used, as its chunks hold %.2g tokens", chunk);
 }
 
-static void say_failures(const struct reading *reading, const struct serving_rung *rung) {
+static void say_failures(const struct import_reading *reading, const struct serving_rung *rung) {
   struct imported *imported = reading->imported;
   if (isnan(rung->failed) && !isnan(rung->completed) && imported->basis == BASIS_SERVING)
     texts_add(&imported->unsaid, reading->arena, "how many requests failed");
 }
 
-static void append_rung(const struct reading *reading, const struct serving_rung *rung) {
+static void append_rung(const struct import_reading *reading, const struct serving_rung *rung) {
   struct imported *imported = reading->imported;
   imported->rungs = arena_room(reading->arena, imported->rungs, imported->count, sizeof *rung);
   imported->windows =
@@ -292,7 +293,7 @@ static double count_errors(const json_t *errors) {
   return count;
 }
 
-static void settle_unanswered(const struct reading *reading, struct serving_rung *rung,
+static void settle_unanswered(const struct import_reading *reading, struct serving_rung *rung,
                               double prompts) {
   const double missing = prompts - rung->completed - (isnan(rung->failed) ? 0 : rung->failed);
   if (missing > 0 && isnan(rung->failed))
@@ -307,7 +308,7 @@ static void settle_unanswered(const struct reading *reading, struct serving_rung
     rung->failed = 0;
 }
 
-void rung_set_failed(const struct reading *reading, struct serving_rung *rung,
+void rung_set_failed(const struct import_reading *reading, struct serving_rung *rung,
                      const json_t *value) {
   const size_t listed = json_array_size(json_below(value, "input_lens"));
   const double counts[] = {number_below(reading, value, "failed"),
@@ -326,7 +327,8 @@ static bool is_window_of(const struct serving_rung *rung, double seconds) {
   return fabs(seconds - rung->window_s) <= 1 + 0.02 * rung->window_s;
 }
 
-void rung_set_energy(const struct reading *reading, struct serving_rung *rung, double seconds) {
+void rung_set_energy(const struct import_reading *reading, struct serving_rung *rung,
+                     double seconds) {
   const double energy_j = number_below(reading, reading->part->json, "energy/total_energy_j");
   struct serving_power *power = &rung->power;
   if (!(energy_j > 0))
@@ -352,7 +354,7 @@ static bool is_without_bound(const json_t *rate) {
   return !rate || (json_is_string(rate) && !strcmp(json_string_value(rate), "inf"));
 }
 
-void rung_set_load(struct reading *reading, struct serving_rung *rung, const json_t *value) {
+void rung_set_load(struct import_reading *reading, struct serving_rung *rung, const json_t *value) {
   const double concurrency = number_below(reading, value, "max_concurrency");
   const json_t *rate = json_below(value, "request_rate");
   const double burstiness = number_below(reading, value, "burstiness");
@@ -375,7 +377,8 @@ static const char *time_text(double time_s, struct arena *arena) {
   return time_s >= 0 && time_s < LAST_TIME_S ? utc_text(time_s, arena) : "";
 }
 
-int rung_add(struct reading *reading, struct serving_rung *rung, const struct rung_totals *totals) {
+int rung_add(struct import_reading *reading, struct serving_rung *rung,
+             const struct rung_totals *totals) {
   struct serving_latency *const latencies[] = {&rung->ttft, &rung->tpot, &rung->end_to_end,
                                                &rung->chunk_gap};
   if (!*rung->refused)

@@ -56,7 +56,7 @@ struct imported_list {
 };
 
 // A reader at work on one value of the file.
-struct reading {
+struct import_reading {
   const struct document *document;
   const struct document_part *part;
   struct imported *imported;
@@ -69,29 +69,29 @@ struct reading {
 };
 
 // An error at the part. Returns -1.
-int reading_error(const struct reading *reading, const char *format, ...)
+int reading_error(const struct import_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // A time with its zone, "2026-07-03T04:19:39.8Z", below a value; NAN if there is none.
-double time_below(const struct reading *reading, const json_t *value, const char *path);
+double time_below(const struct import_reading *reading, const json_t *value, const char *path);
 
 // The value at a path of keys separated by '/', below a value; NULL if there is none, or if it is
 // null. A step into a list is a number: "items/0/name".
 const json_t *json_below(const json_t *value, const char *path);
 
 // A number below a value; NAN if there is none. Anything but a number is an error.
-double number_below(const struct reading *reading, const json_t *value, const char *path);
+double number_below(const struct import_reading *reading, const json_t *value, const char *path);
 
 // A text, "" if there is none: in the arena. For a number, its digits.
-const char *text_below(const struct reading *reading, const json_t *value, const char *path);
+const char *text_below(const struct import_reading *reading, const json_t *value, const char *path);
 
 // A whole number of accelerators; 0 if the file does not state it, -1 if it says 0. Anything but a
 // whole number from 0 to a million is an error.
-int count_below(const struct reading *reading, const json_t *value, const char *path);
+int count_below(const struct import_reading *reading, const json_t *value, const char *path);
 
 // The accelerator's name, of one of several hosts or devices; "" says nothing. Unlike ones are an
 // error.
-void say_hardware(const struct reading *reading, const char *name);
+void say_hardware(const struct import_reading *reading, const char *name);
 
 // The paths of a latency's numbers; '*' stands for its name. NULL: not in the format.
 struct latency_keys {
@@ -99,7 +99,7 @@ struct latency_keys {
 };
 
 // Numbers times `scale`, in seconds.
-struct serving_latency latency_below(const struct reading *reading, const json_t *value,
+struct serving_latency latency_below(const struct import_reading *reading, const json_t *value,
                                      const struct latency_keys *keys, const char *name,
                                      double scale);
 
@@ -112,19 +112,21 @@ const char *day_of(const char *text, struct arena *arena);
 // The load as stated by vLLM's client and its derivatives: max_concurrency, request_rate ("inf": as
 // fast as the concurrency allows), burstiness (1: Poisson arrivals; other values have no named
 // load).
-void rung_set_load(struct reading *reading, struct serving_rung *rung, const json_t *value);
+void rung_set_load(struct import_reading *reading, struct serving_rung *rung, const json_t *value);
 
 // The failed requests as stated by vLLM's client and its derivatives, once `completed` is set:
 // their number, the requests with an error, or those without an answer, whichever are most. Some
 // clients state none of them, or only with details. Fewer requests than prompts that were asked for
 // are then those of a short data set, which a remark says; if it is not known which of them failed,
 // the rung is refused.
-void rung_set_failed(const struct reading *reading, struct serving_rung *rung, const json_t *value);
+void rung_set_failed(const struct import_reading *reading, struct serving_rung *rung,
+                     const json_t *value);
 
 // The watts from the energy that TensorRT-LLM's tools write: the difference, over `seconds`, of the
 // counters of the GPUs of a host, times the number of such hosts. Without energy there are none;
 // nor are there if `seconds` are not those of the rates.
-void rung_set_energy(const struct reading *reading, struct serving_rung *rung, double seconds);
+void rung_set_energy(const struct import_reading *reading, struct serving_rung *rung,
+                     double seconds);
 
 // Totals of a file in addition to its rates; NAN if missing.
 struct rung_totals {
@@ -147,6 +149,7 @@ struct rung_totals {
 // Errors: no rate; a rate that contradicts the totals, or one that includes input; more requests in
 // flight than were set, the effect of latencies in another unit; anything else that a record cannot
 // have, such as a negative latency. Returns 0 or -1.
-int rung_add(struct reading *reading, struct serving_rung *rung, const struct rung_totals *totals);
+int rung_add(struct import_reading *reading, struct serving_rung *rung,
+             const struct rung_totals *totals);
 
 #endif

@@ -24,7 +24,7 @@ struct gpus {
 
 // Of one node's run: ranks of tensor parallelism, in stages, each for parts of a prompt. 0: not
 // stated.
-static int of_node(const struct reading *reading) {
+static int of_node(const struct import_reading *reading) {
   const json_t *json = reading->part->json;
   const int tp = count_below(reading, json, "tp"), stages = count_below(reading, json, "pp"),
             parts = count_below(reading, json, "pcp_size");
@@ -32,7 +32,7 @@ static int of_node(const struct reading *reading) {
   return all >= 1 && all <= INT_MAX ? (int)all : 0;
 }
 
-static int read_gpus(const struct reading *reading, struct gpus *gpus) {
+static int read_gpus(const struct import_reading *reading, struct gpus *gpus) {
   const json_t *json = reading->part->json;
   struct imported *imported = reading->imported;
   const int input = count_below(reading, json, "num_prefill_gpu"),
@@ -57,7 +57,7 @@ static int read_gpus(const struct reading *reading, struct gpus *gpus) {
 }
 
 // The rates must agree: input and output, each times its GPUs, add up to the total.
-static int check_rates(const struct reading *reading, const struct serving_rung *rung,
+static int check_rates(const struct import_reading *reading, const struct serving_rung *rung,
                        const struct gpus *gpus) {
   const double all = gpus->all * number_below(reading, reading->part->json, "tput_per_gpu");
   const double sum = rung->input_tokens_per_s + rung->output_tokens_per_s;
@@ -69,7 +69,7 @@ static int check_rates(const struct reading *reading, const struct serving_rung 
                        all, gpus->all, rung->input_tokens_per_s, rung->output_tokens_per_s);
 }
 
-static void read_power(const struct reading *reading, struct serving_rung *rung, int gpus) {
+static void read_power(const struct import_reading *reading, struct serving_rung *rung, int gpus) {
   const json_t *json = reading->part->json;
   const double valid = number_below(reading, json, "power_valid"),
                schema = number_below(reading, json, "power_metric_schema_version"),
@@ -93,7 +93,7 @@ static void read_power(const struct reading *reading, struct serving_rung *rung,
 }
 
 // Before it had "spec_decoding", InferenceX wrote whether it used MTP, and only into some files.
-static const char *speculation_of(const struct reading *reading, const json_t *json) {
+static const char *speculation_of(const struct import_reading *reading, const json_t *json) {
   static const struct {
     const char *mtp, *speculation;
   } words[] = {{"on", "mtp"}, {"true", "mtp"}, {"off", ""}, {"false", ""}, {"none", ""}};
@@ -109,7 +109,7 @@ static const char *speculation_of(const struct reading *reading, const json_t *j
   return mtp;
 }
 
-static void say_run(const struct reading *reading) {
+static void say_run(const struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
   const char *image = text_below(reading, json, "image");
@@ -125,7 +125,7 @@ static void say_run(const struct reading *reading) {
   texts_add(&imported->remarks, reading->arena, "lengths as requested, not as served");
 }
 
-int read_inferencex(struct reading *reading) {
+int read_inferencex(struct import_reading *reading) {
   const json_t *json = reading->part->json;
   struct serving_rung rung = serving_rung_unknown();
   struct gpus gpus;

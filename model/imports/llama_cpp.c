@@ -24,13 +24,13 @@ static const char *weights_in(const char *model_type) {
 }
 
 // gpu_info names all GPUs of the machine, also if no layer ran on them.
-static bool is_on_cpu(const struct reading *reading) {
+static bool is_on_cpu(const struct import_reading *reading) {
   const json_t *json = reading->part->json;
   return number_below(reading, json, "n_gpu_layers") == 0 ||
          !strcmp(text_below(reading, json, "devices"), "none");
 }
 
-static void say_llama(const struct reading *reading) {
+static void say_llama(const struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
   const char *gpu = text_below(reading, json, "gpu_info");
@@ -48,7 +48,8 @@ static void say_llama(const struct reading *reading) {
 }
 
 // Checks the mean of the samples, if the file has them: CSV does not.
-static int check_samples(const struct reading *reading, struct serving_rung *rung, double rate) {
+static int check_samples(const struct import_reading *reading, struct serving_rung *rung,
+                         double rate) {
   const json_t *samples = json_below(reading->part->json, "samples_ts");
   const json_t *times = json_below(reading->part->json, "samples_ns"), *element;
   const double count = (double)json_array_size(samples);
@@ -71,7 +72,7 @@ static int check_samples(const struct reading *reading, struct serving_rung *run
   return 0;
 }
 
-int read_llama_bench(struct reading *reading) {
+int read_llama_bench(struct import_reading *reading) {
   const json_t *json = reading->part->json;
   const double prompt = number_below(reading, json, "n_prompt"),
                written = number_below(reading, json, "n_gen"),
@@ -95,7 +96,7 @@ int read_llama_bench(struct reading *reading) {
   return rung_add(reading, &rung, &(struct rung_totals){NAN, NAN, NAN});
 }
 
-int read_batched_bench(struct reading *reading) {
+int read_batched_bench(struct import_reading *reading) {
   const json_t *json = reading->part->json;
   const double rate = number_below(reading, json, "speed_tg"),
                time_s = number_below(reading, json, "t_tg");

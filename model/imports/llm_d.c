@@ -15,8 +15,8 @@ static const struct latency_keys statistics = {"mean", "p50", "p90", "p95", "p99
 static const struct latency_keys plain_statistics = {"*/mean", "*/median", "*/p90",
                                                      "*/p95",  "*/p99",    NULL};
 
-static struct serving_latency latency_of(const struct reading *reading, const json_t *latencies,
-                                         const char *name) {
+static struct serving_latency latency_of(const struct import_reading *reading,
+                                         const json_t *latencies, const char *name) {
   const json_t *json = json_below(latencies, name);
   const char *unit = text_below(reading, json, "units");
   if (json && isnan(seconds_in(unit)))
@@ -32,8 +32,8 @@ static bool is_of(const char *tool, const char *const *tools) {
 
 // guidellm's own TPOT includes the first token, and the report copies it unchanged; AIPerf has
 // none. What both call inter-token latency is TPOT.
-static void read_latencies(const struct reading *reading, const json_t *latencies, const char *tool,
-                           struct serving_rung *rung) {
+static void read_latencies(const struct import_reading *reading, const json_t *latencies,
+                           const char *tool, struct serving_rung *rung) {
   static const char *const between_tokens[] = {"guidellm", "aiperf", NULL};
   rung->ttft = latency_of(reading, latencies, "time_to_first_token");
   rung->tpot =
@@ -42,7 +42,7 @@ static void read_latencies(const struct reading *reading, const json_t *latencie
   rung->end_to_end = latency_of(reading, latencies, "request_latency");
 }
 
-static void read_requests(const struct reading *reading, const json_t *requests,
+static void read_requests(const struct import_reading *reading, const json_t *requests,
                           struct serving_rung *rung) {
   rung->failed = number_below(reading, requests, "failures");
   rung->completed =
@@ -66,7 +66,7 @@ static void say_count(struct imported *imported, int count) {
 // ---- 0.1
 
 // One entry per replica, with its own accelerators.
-static void say_hosts(const struct reading *reading) {
+static void say_hosts(const struct import_reading *reading) {
   const json_t *hosts = json_below(reading->part->json, "scenario/host/accelerator");
   const json_t *types = json_below(reading->part->json, "scenario/host/type"), *host;
   struct imported *imported = reading->imported;
@@ -86,7 +86,7 @@ static void say_hosts(const struct reading *reading) {
   }
 }
 
-int read_llm_d_1(struct reading *reading) {
+int read_llm_d_1(struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json, *metrics = json_below(json, "metrics");
   struct serving_rung rung = serving_rung_unknown();
@@ -130,7 +130,7 @@ static double duration_s(const char *text) {
 }
 
 // The report has those of one of several workers, tensor times local data parallelism.
-static int count_of(const struct reading *reading, const json_t *accelerator) {
+static int count_of(const struct import_reading *reading, const json_t *accelerator) {
   const int count = count_below(reading, accelerator, "count");
   const double tp = number_below(reading, accelerator, "parallelism/tp"),
                local = number_below(reading, accelerator, "parallelism/dp_local"),
@@ -140,7 +140,7 @@ static int count_of(const struct reading *reading, const json_t *accelerator) {
 }
 
 // The report does not state how many accelerators several replicas have in total.
-static void say_engine(const struct reading *reading, const json_t *component) {
+static void say_engine(const struct import_reading *reading, const json_t *component) {
   struct imported *imported = reading->imported;
   const int count = count_of(reading, json_below(component, "accelerator"));
   const double replicas = number_below(reading, component, "replicas");
@@ -158,7 +158,7 @@ static void say_engine(const struct reading *reading, const json_t *component) {
   imported->output_accelerators += strcmp(role, "decode") == 0 && count > 0 ? count : 0;
 }
 
-static void say_stack(const struct reading *reading) {
+static void say_stack(const struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *stack = json_below(reading->part->json, "scenario/stack"), *component;
   size_t i;
@@ -175,7 +175,7 @@ static void say_stack(const struct reading *reading) {
     imported->input_accelerators = imported->output_accelerators = 0;
 }
 
-static void read_load(const struct reading *reading, struct serving_rung *rung) {
+static void read_load(const struct import_reading *reading, struct serving_rung *rung) {
   const json_t *load = json_below(reading->part->json, "scenario/load/standardized");
   const json_t *concurrency = json_below(load, "concurrency"), *rate = json_below(load, "rate_qps");
   rung->asked_input_tokens = number_below(reading, load, "input_seq_len/value");
@@ -189,7 +189,7 @@ static void read_load(const struct reading *reading, struct serving_rung *rung) 
               "prompts share a prefix, so some of their tokens may come from a cache");
 }
 
-static double rate_of(const struct reading *reading, const char *name) {
+static double rate_of(const struct import_reading *reading, const char *name) {
   const json_t *rate =
       json_below(reading->part->json, "results/request_performance/aggregate/throughput");
   rate = json_below(rate, name);
@@ -202,7 +202,7 @@ static double rate_of(const struct reading *reading, const char *name) {
 
 // With these tools the report's time is that of the whole harness, its start and all its stages,
 // but the rates are those of one stage.
-static void settle_stage(struct reading *reading, const char *tool, double requests_per_s,
+static void settle_stage(struct import_reading *reading, const char *tool, double requests_per_s,
                          struct serving_rung *rung) {
   static const char *const timed_whole[] = {"inference-perf", "vllm-benchmark", "aiperf", NULL};
   if (!is_of(tool, timed_whole) || !(requests_per_s > 0))
@@ -213,7 +213,7 @@ static void settle_stage(struct reading *reading, const char *tool, double reque
       day_of(text_below(reading, reading->part->json, "run/time/start"), reading->arena);
 }
 
-int read_llm_d_2(struct reading *reading) {
+int read_llm_d_2(struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
   const json_t *aggregate = json_below(json, "results/request_performance/aggregate");
@@ -240,7 +240,7 @@ int read_llm_d_2(struct reading *reading) {
 
 // Requests with images or audio are a different workload from their text tokens. Since 0.6 a report
 // counts them even if there are none.
-static bool has_media(const struct reading *reading, const json_t *successes) {
+static bool has_media(const struct import_reading *reading, const json_t *successes) {
   static const char *const media[] = {"image/count/mean", "video/count/mean", "audio/count/mean"};
   for (size_t i = 0; i < sizeof media / sizeof media[0]; i++)
     if (number_below(reading, successes, media[i]) > 0)
@@ -250,7 +250,7 @@ static bool has_media(const struct reading *reading, const json_t *successes) {
 
 // Two counts of the output: a tokenizer's at the client, and since June 2026 the server's own.
 // The client's configuration decides of which its rates and its TPOT are.
-static void read_output(const struct reading *reading, const json_t *successes,
+static void read_output(const struct import_reading *reading, const json_t *successes,
                         struct serving_rung *rung) {
   const double client = number_below(reading, successes, "output_len/mean"),
                server = number_below(reading, successes, "output_tokens/mean");
@@ -264,7 +264,7 @@ static void read_output(const struct reading *reading, const json_t *successes,
               is_of_server ? "client" : "server", is_of_server ? client : server);
 }
 
-int read_inference_perf(struct reading *reading) {
+int read_inference_perf(struct import_reading *reading) {
   const json_t *json = reading->part->json, *successes = json_below(json, "successes");
   struct serving_rung rung = serving_rung_unknown();
   rung.window_s = number_below(reading, json, "benchmark_time_seconds");

@@ -16,7 +16,7 @@ static const struct latency_keys tokens = {"Mean * (ns)",
                                            NULL};
 
 // LoadGen's keys for the same latency come in two spellings.
-static struct serving_latency latency_of(const struct reading *reading, const char *in_mean,
+static struct serving_latency latency_of(const struct import_reading *reading, const char *in_mean,
                                          const char *in_percentiles) {
   struct latency_keys mean = {.mean = tokens.mean}, percentiles = tokens;
   const json_t *json = reading->part->json;
@@ -41,7 +41,7 @@ static const struct scenario_keys *scenario_of(const char *name) {
   return NULL;
 }
 
-static int check_result(const struct reading *reading, const struct scenario_keys *keys) {
+static int check_result(const struct import_reading *reading, const struct scenario_keys *keys) {
   const json_t *json = reading->part->json;
   const char *verdict = text_below(reading, json, "Result is"),
              *mode = text_below(reading, json, "Mode");
@@ -58,7 +58,7 @@ static int check_result(const struct reading *reading, const struct scenario_key
   return 0;
 }
 
-int read_mlperf(struct reading *reading) {
+int read_mlperf(struct import_reading *reading) {
   const json_t *json = reading->part->json;
   const struct scenario_keys *keys = scenario_of(text_below(reading, json, "Scenario"));
   struct serving_rung rung = serving_rung_unknown();
@@ -87,7 +87,7 @@ int read_mlperf(struct reading *reading) {
 }
 
 // Submitters write numbers as texts too.
-static int whole_of(const struct reading *reading, const char *key) {
+static int whole_of(const struct import_reading *reading, const char *key) {
   const char *text = text_below(reading, reading->part->json, key);
   int value = 0;
   for (const char *at = text; *at >= '0' && *at <= '9' && value < 100000; at++)
@@ -95,7 +95,7 @@ static int whole_of(const struct reading *reading, const char *key) {
   return value;
 }
 
-int read_mlperf_system(struct reading *reading) {
+int read_mlperf_system(struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
   const int nodes = whole_of(reading, "number_of_nodes");
@@ -107,7 +107,7 @@ int read_mlperf_system(struct reading *reading) {
   return 0;
 }
 
-int read_mlperf_window(struct reading *reading) {
+int read_mlperf_window(struct import_reading *reading) {
   struct imported_window *window = &reading->imported->power_window;
   if (mlperf_power_window(reading->document->source, &window->start_s, &window->end_s))
     return 0;

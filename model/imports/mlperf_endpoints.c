@@ -22,14 +22,14 @@ static const struct latency_keys statistics = {"*/avg",
                                                      "*/percentiles/99",
                                                      "*/std_dev"};
 
-static struct serving_latency latency_of(const struct reading *reading, const char *name) {
+static struct serving_latency latency_of(const struct import_reading *reading, const char *name) {
   const json_t *json = reading->part->json, *percentiles;
   percentiles = json_below(json_below(json, name), "percentiles");
   return latency_below(
       reading, json, json_below(percentiles, "90.0") ? &statistics : &whole_statistics, name, 1e-9);
 }
 
-static void read_load(const struct reading *reading, struct serving_rung *rung) {
+static void read_load(const struct import_reading *reading, struct serving_rung *rung) {
   const json_t *pattern = json_below(reading->part->json, "run_config/load_pattern");
   const char *type = text_below(reading, pattern, "type");
   if (!strcmp(type, "concurrency")) {
@@ -47,7 +47,7 @@ static void read_load(const struct reading *reading, struct serving_rung *rung) 
 }
 
 // Samples that failed, were dropped, or never came back.
-static double count_failed(const struct reading *reading, double completed) {
+static double count_failed(const struct import_reading *reading, double completed) {
   const json_t *json = reading->part->json;
   const double dropped = number_below(reading, json, "n_samples_dropped");
   const double failed = number_below(reading, json, "n_samples_failed"),
@@ -57,13 +57,13 @@ static double count_failed(const struct reading *reading, double completed) {
 
 // With Poisson arrivals rates are over LoadGen's window, until the last request that was issued has
 // its answer; otherwise over the whole run.
-static double window_of(const struct reading *reading) {
+static double window_of(const struct import_reading *reading) {
   const json_t *json = reading->part->json;
   const double of_loadgen = number_below(reading, json, "legacy_loadgen_window_duration_ns");
   return 1e-9 * (of_loadgen > 0 ? of_loadgen : number_below(reading, json, "duration_ns"));
 }
 
-int read_mlperf_endpoints(struct reading *reading) {
+int read_mlperf_endpoints(struct import_reading *reading) {
   const json_t *json = reading->part->json;
   struct serving_rung rung = serving_rung_unknown();
   if (!json_is_true(json_below(json, "complete")))

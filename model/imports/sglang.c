@@ -10,14 +10,15 @@
 static const struct latency_keys latencies = {"mean_*_ms", "median_*_ms", "p90_*_ms",
                                               "p95_*_ms",  "p99_*_ms",    "std_*_ms"};
 
-static double first_number(const struct reading *reading, const char *one, const char *other) {
+static double first_number(const struct import_reading *reading, const char *one,
+                           const char *other) {
   const double value = number_below(reading, reading->part->json, one);
   return isnan(value) ? number_below(reading, reading->part->json, other) : value;
 }
 
 // Those of one server, behind which a router may have several. Its data parallel ranks are replicas
 // with accelerators of their own, unless only attention is data parallel: then they share tp_size.
-static int accelerators_of(const struct reading *reading, const json_t *info) {
+static int accelerators_of(const struct import_reading *reading, const json_t *info) {
   const int tp = count_below(reading, info, "tp_size"), pp = count_below(reading, info, "pp_size");
   const bool shared = json_is_true(json_object_get(info, "enable_dp_attention"));
   const int dp = shared ? 1 : count_below(reading, info, "dp_size");
@@ -27,7 +28,7 @@ static int accelerators_of(const struct reading *reading, const json_t *info) {
 
 // What the server reported about itself when the client asked; newer clients store it. A router
 // lists its servers for prefill and decode apart.
-static void say_server(const struct reading *reading) {
+static void say_server(const struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *all = json_below(reading->part->json, "server_info");
   const json_t *decode = json_below(all, "decode/0"), *info = decode ? decode : all;
@@ -45,7 +46,7 @@ static void say_server(const struct reading *reading) {
     texts_add(&imported->unsaid, reading->arena, "the engine and its version");
 }
 
-int read_sglang(struct reading *reading) {
+int read_sglang(struct import_reading *reading) {
   const json_t *json = reading->part->json;
   struct serving_rung rung = serving_rung_unknown();
   const struct rung_totals totals = {first_number(reading, "total_input_tokens", "total_input"),

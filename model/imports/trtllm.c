@@ -18,7 +18,7 @@ static const struct latency_keys streamed = {"avg_*_ms",          "*_percentiles
                                              "*_percentiles/p99", NULL};
 
 // The rate per GPU was divided by the world size; both state it, and must agree.
-static int say_accelerators(const struct reading *reading, double rate) {
+static int say_accelerators(const struct import_reading *reading, double rate) {
   const double per_gpu =
       number_below(reading, reading->part->json, "performance/output_throughput_per_gpu_tok_s");
   const int world = count_below(reading, reading->part->json, "world_info/world_size");
@@ -32,7 +32,7 @@ static int say_accelerators(const struct reading *reading, double rate) {
   return 0;
 }
 
-static void say_engine(const struct reading *reading) {
+static void say_engine(const struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *engine = json_below(reading->part->json, "engine");
   const char *quantization = text_below(reading, engine, "quantization");
@@ -45,7 +45,7 @@ static void say_engine(const struct reading *reading) {
   imported->speculation = text_below(reading, reading->part->json, "decoding_stats/mode");
 }
 
-int read_trtllm(struct reading *reading) {
+int read_trtllm(struct import_reading *reading) {
   const json_t *performance = json_below(reading->part->json, "performance"),
                *requests = json_below(reading->part->json, "request_info"),
                *streaming = json_below(reading->part->json, "streaming_metrics");

@@ -21,7 +21,7 @@ static bool is_own(const char *key) {
   return false;
 }
 
-static void keep_metadata(const struct reading *reading) {
+static void keep_metadata(const struct import_reading *reading) {
   const char *key;
   json_t *value;
   json_object_foreach((json_t *)reading->part->json, key, value) {
@@ -32,7 +32,7 @@ static void keep_metadata(const struct reading *reading) {
 }
 
 // The lengths of all requests, if the file has them, must add up to its totals.
-static int check_sum(const struct reading *reading, const char *list_name, double total) {
+static int check_sum(const struct import_reading *reading, const char *list_name, double total) {
   const json_t *list = json_below(reading->part->json, list_name);
   const json_t *element;
   size_t i;
@@ -50,20 +50,20 @@ static int check_sum(const struct reading *reading, const char *list_name, doubl
 }
 
 // A finite rate is the user's setting; what was achieved is another figure.
-static double goodput(const struct reading *reading) {
+static double goodput(const struct import_reading *reading) {
   const double value = number_below(reading, reading->part->json, "request_goodput");
   return isnan(value) ? number_below(reading, reading->part->json, "request_goodput:") : value;
 }
 
 // TensorRT-LLM's client asks its server for the energy so far, before the run and after it.
-static void read_energy(const struct reading *reading, struct serving_rung *rung) {
+static void read_energy(const struct import_reading *reading, struct serving_rung *rung) {
   const json_t *energy = json_below(reading->part->json, "energy");
   const double total_j = number_below(reading, energy, "total_energy_j"),
                power_w = number_below(reading, energy, "total_gpu_power_w");
   rung_set_energy(reading, rung, total_j / power_w);
 }
 
-static void say_run(struct reading *reading) {
+static void say_run(struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *json = reading->part->json;
   imported->model = text_below(reading, json, "model_id");
@@ -75,7 +75,7 @@ static void say_run(struct reading *reading) {
   texts_add(&imported->unsaid, reading->arena, "the engine's version");
 }
 
-int read_vllm(struct reading *reading) {
+int read_vllm(struct import_reading *reading) {
   const json_t *json = reading->part->json;
   struct serving_rung rung = serving_rung_unknown();
   const struct rung_totals totals = {number_below(reading, json, "total_input_tokens"),

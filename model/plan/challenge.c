@@ -16,9 +16,9 @@ static const double solving_share = 0.9; // maximum share of the time
 
 // Replaces one lot of action a, or all of them, with as many of b, or with nothing if b == a,
 // provided that this keeps every constraint and costs less.
-static bool try_move(const struct fleet_problem *problem, struct fleet *fleet, size_t a, size_t b,
-                     double most, struct arena *arena) {
-  struct fleet moved = fleet_copy(problem, fleet, arena);
+static bool try_move(const struct fleet_problem *problem, struct planned_fleet *fleet, size_t a,
+                     size_t b, double most, struct arena *arena) {
+  struct planned_fleet moved = fleet_copy(problem, fleet, arena);
   fleet_gather_tiers(problem, &moved);
   const double part = fmin(most, moved.lots[a]);
   moved.lots[a] -= part;
@@ -43,7 +43,7 @@ static bool may_pay(const struct fleet_problem *problem, size_t a, size_t b) {
   return a == b || (fleet_tiers(problem, a) ? to->tier == 0 : to->cost < from->cost);
 }
 
-static bool move_any(const struct fleet_problem *problem, struct fleet *fleet,
+static bool move_any(const struct fleet_problem *problem, struct planned_fleet *fleet,
                      struct arena *arena) {
   for (size_t a = 0; a < problem->action_count; a++)
     for (size_t b = 0; b < problem->action_count && fleet_lots_of_tiers(problem, fleet, a) > 0; b++)
@@ -56,7 +56,7 @@ static bool move_any(const struct fleet_problem *problem, struct fleet *fleet,
 
 // Moves purchases of a fleet to other periods and lengths, or drops them, as long as that saves
 // anything and keeps every constraint. Returns the number of moves.
-static size_t move_purchases(const struct fleet_problem *problem, struct fleet *fleet) {
+static size_t move_purchases(const struct fleet_problem *problem, struct planned_fleet *fleet) {
   enum { MAX_MOVES = 1000 };
   size_t moves = 0;
   bool moved = true;
@@ -153,7 +153,7 @@ void challenge_hold(const struct fleet_problem *problem, struct programme_result
 }
 
 // Uses the fleet known beforehand if nothing cheaper was found.
-static void take_known(const struct fleet_problem *problem, const struct fleet *known,
+static void take_known(const struct fleet_problem *problem, const struct planned_fleet *known,
                        struct programme_result *best, struct arena *arena) {
   if (programme_has_fleet(best) && best->fleet.cost <= known->cost)
     return;
@@ -166,7 +166,7 @@ static void take_known(const struct fleet_problem *problem, const struct fleet *
 }
 
 struct programme_result challenge_prove(const struct fleet_problem *problem,
-                                        const struct fleet *known, double time_s,
+                                        const struct planned_fleet *known, double time_s,
                                         struct arena *arena) {
   const double end_s = clock_now(&machine_clock) + time_s;
   const struct programme_limits limits = {.time_s = solving_share * time_s,

@@ -16,7 +16,7 @@
 // Within time_s seconds; the challenges get what the search leaves, at least a tenth. If `known`, a
 // fleet that satisfies all constraints, is not NULL, only cheaper fleets are searched for.
 struct programme_result challenge_prove(const struct fleet_problem *problem,
-                                        const struct fleet *known, double time_s,
+                                        const struct planned_fleet *known, double time_s,
                                         struct arena *arena);
 
 // Only the challenges: `best` stays as it is, or is replaced by what beat it and is no longer

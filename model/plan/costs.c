@@ -245,15 +245,15 @@ static void price_tokens(const struct costing *costing, size_t o) {
   }
 }
 
-static struct fleet_workload *demands_of(const struct costing *costing) {
-  struct fleet_workload *workloads =
+static struct planned_workload *demands_of(const struct costing *costing) {
+  struct planned_workload *workloads =
       arena_array(costing->arena, costing->portfolio->demand_count, sizeof *workloads);
   for (size_t w = 0; w < costing->portfolio->demand_count; w++) {
     const struct demand *demand = &costing->portfolio->demands[w];
     double *tokens = numbers(costing);
     for (int t = 0; t < costing->terms->periods; t++)
       tokens[t] = plan_tokens(costing->terms, demand, t);
-    workloads[w] = (struct fleet_workload){tokens, demand->whole};
+    workloads[w] = (struct planned_workload){tokens, demand->whole};
   }
   return workloads;
 }

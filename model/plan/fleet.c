@@ -12,20 +12,21 @@ static size_t share_count(const struct fleet_problem *problem) {
   return problem->workload_count * problem->option_count * (size_t)problem->periods;
 }
 
-struct fleet fleet_new(const struct fleet_problem *problem, struct arena *arena) {
+struct planned_fleet fleet_new(const struct fleet_problem *problem, struct arena *arena) {
   const size_t shares = share_count(problem);
-  struct fleet fleet = {.lots = arena_array(arena, problem->action_count + 1, sizeof(double)),
-                        .spares = arena_array(arena, problem->action_count + 1, sizeof(double)),
-                        .shares = arena_array(arena, shares + 1, sizeof(double))};
+  struct planned_fleet fleet = {
+      .lots = arena_array(arena, problem->action_count + 1, sizeof(double)),
+      .spares = arena_array(arena, problem->action_count + 1, sizeof(double)),
+      .shares = arena_array(arena, shares + 1, sizeof(double))};
   memset(fleet.lots, 0, problem->action_count * sizeof(double));
   memset(fleet.spares, 0, problem->action_count * sizeof(double));
   memset(fleet.shares, 0, shares * sizeof(double));
   return fleet;
 }
 
-struct fleet fleet_copy(const struct fleet_problem *problem, const struct fleet *fleet,
-                        struct arena *arena) {
-  struct fleet copy = fleet_new(problem, arena);
+struct planned_fleet fleet_copy(const struct fleet_problem *problem,
+                                const struct planned_fleet *fleet, struct arena *arena) {
+  struct planned_fleet copy = fleet_new(problem, arena);
   memcpy(copy.lots, fleet->lots, problem->action_count * sizeof(double));
   memcpy(copy.spares, fleet->spares, problem->action_count * sizeof(double));
   memcpy(copy.shares, fleet->shares, share_count(problem) * sizeof(double));
@@ -34,8 +35,8 @@ struct fleet fleet_copy(const struct fleet_problem *problem, const struct fleet 
   return copy;
 }
 
-double fleet_nodes(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-                   int period) {
+double fleet_nodes(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                   size_t option, int period) {
   double nodes = 0;
   for (size_t a = 0; a < problem->action_count; a++) {
     const struct fleet_action *action = &problem->actions[a];
@@ -45,8 +46,8 @@ double fleet_nodes(const struct fleet_problem *problem, const struct fleet *flee
   return nodes;
 }
 
-double fleet_ordered(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-                     int period) {
+double fleet_ordered(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                     size_t option, int period) {
   double lots = 0;
   for (size_t a = 0; a < problem->action_count; a++)
     if (problem->actions[a].option == option && problem->actions[a].first == period)
@@ -60,14 +61,14 @@ double fleet_nodes_of_all(const struct fleet_problem *problem, size_t workload, 
   return capacity > 0 ? problem->workloads[workload].demand[period] / capacity : 0;
 }
 
-double fleet_busy(const struct fleet_problem *problem, const struct fleet *fleet, size_t workload,
-                  size_t option, int period) {
+double fleet_busy(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                  size_t workload, size_t option, int period) {
   return *fleet_share(problem, fleet, workload, option, period) *
          fleet_nodes_of_all(problem, workload, option, period);
 }
 
-double fleet_served(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-                    int period) {
+double fleet_served(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                    size_t option, int period) {
   double tokens = 0;
   for (size_t w = 0; w < problem->workload_count; w++)
     tokens +=
@@ -83,8 +84,8 @@ size_t fleet_first_of_span(const struct fleet_problem *problem, size_t workload,
   return first;
 }
 
-double fleet_held(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-                  int period) {
+double fleet_held(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                  size_t option, int period) {
   double held = 0;
   for (size_t w = 0; w < problem->workload_count; w++) {
     const int span = fleet_pair_of(problem, w, option)->span;
@@ -99,8 +100,8 @@ double fleet_held(const struct fleet_problem *problem, const struct fleet *fleet
   return held;
 }
 
-double fleet_spare(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-                   int period) {
+double fleet_spare(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                   size_t option, int period) {
   const double held = fleet_held(problem, fleet, option, period);
   const double nodes = fleet_nodes(problem, fleet, option, period);
   if (problem->options[option].by_token || held <= 0)
@@ -108,8 +109,8 @@ double fleet_spare(const struct fleet_problem *problem, const struct fleet *flee
   return fmax(0, fleet_served(problem, fleet, option, period) * (nodes / held - 1));
 }
 
-bool fleet_has(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-               int period) {
+bool fleet_has(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+               size_t option, int period) {
   if (!problem->options[option].by_token)
     return fleet_nodes(problem, fleet, option, period) > 0;
   for (size_t w = 0; w < problem->workload_count; w++)
@@ -142,15 +143,15 @@ double fleet_lacking_spares(const struct fleet_option *option, double lots) {
   return fmax(0, arithmetic_ceil(accelerators) - accelerators);
 }
 
-double fleet_ordered_with_spares(const struct fleet_problem *problem, const struct fleet *fleet,
-                                 size_t o, int t) {
+double fleet_ordered_with_spares(const struct fleet_problem *problem,
+                                 const struct planned_fleet *fleet, size_t o, int t) {
   return arithmetic_ceil(with_spares(&problem->options[o], fleet_ordered(problem, fleet, o, t)));
 }
 
 // The action of an order that stays longest, in the highest tier that it has; action_count if
 // nothing is ordered.
-static size_t longest(const struct fleet_problem *problem, const struct fleet *fleet, size_t o,
-                      int t) {
+static size_t longest(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                      size_t o, int t) {
   size_t best = problem->action_count;
   for (size_t a = 0; a < problem->action_count; a++) {
     const struct fleet_action *action = &problem->actions[a];
@@ -161,7 +162,7 @@ static size_t longest(const struct fleet_problem *problem, const struct fleet *f
   return best;
 }
 
-static void make_spares_whole(const struct fleet_problem *problem, struct fleet *fleet) {
+static void make_spares_whole(const struct fleet_problem *problem, struct planned_fleet *fleet) {
   memset(fleet->spares, 0, problem->action_count * sizeof *fleet->spares);
   for (size_t o = 0; o < problem->option_count; o++)
     for (int t = 0; t < problem->periods; t++) {
@@ -201,7 +202,7 @@ static size_t of_tier_0(const struct fleet_problem *problem, size_t action) {
   return action - (size_t)problem->actions[action].tier;
 }
 
-double fleet_lots_of_tiers(const struct fleet_problem *problem, const struct fleet *fleet,
+double fleet_lots_of_tiers(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                            size_t action) {
   const size_t lowest = of_tier_0(problem, action);
   double lots = 0;
@@ -212,8 +213,8 @@ double fleet_lots_of_tiers(const struct fleet_problem *problem, const struct fle
 
 // Among the actions of tier 0 of an order that have lots left, the one for which the last tier
 // saves most; action_count for none.
-static size_t most_to_win(const struct fleet_problem *problem, const struct fleet *fleet, size_t o,
-                          int t) {
+static size_t most_to_win(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                          size_t o, int t) {
   size_t best = problem->action_count;
   double most = -INFINITY;
   for (size_t a = 0; a < problem->action_count; a++) {
@@ -231,7 +232,8 @@ static size_t most_to_win(const struct fleet_problem *problem, const struct flee
 
 // Starts from an order whose lots are all in tier 0. Beyond: the highest tier goes first to the
 // action that gains most.
-static void take_tiers(const struct fleet_problem *problem, struct fleet *fleet, size_t o, int t) {
+static void take_tiers(const struct fleet_problem *problem, struct planned_fleet *fleet, size_t o,
+                       int t) {
   const struct fleet_option *option = &problem->options[o];
   double order = fleet_ordered(problem, fleet, o, t);
   for (int k = option->tier_count; k > 0; k--) {
@@ -248,7 +250,7 @@ static void take_tiers(const struct fleet_problem *problem, struct fleet *fleet,
   }
 }
 
-void fleet_gather_tiers(const struct fleet_problem *problem, struct fleet *fleet) {
+void fleet_gather_tiers(const struct fleet_problem *problem, struct planned_fleet *fleet) {
   for (size_t a = 0; a < problem->action_count; a++) {
     const double lots = fleet_lots_of_tiers(problem, fleet, a);
     if (!fleet_tiers(problem, a) || problem->actions[a].tier)
@@ -259,21 +261,23 @@ void fleet_gather_tiers(const struct fleet_problem *problem, struct fleet *fleet
   }
 }
 
-void fleet_take_tiers(const struct fleet_problem *problem, struct fleet *fleet) {
+void fleet_take_tiers(const struct fleet_problem *problem, struct planned_fleet *fleet) {
   fleet_gather_tiers(problem, fleet);
   for (size_t o = 0; o < problem->option_count; o++)
     for (int t = 0; t < problem->periods && problem->options[o].tier_count; t++)
       take_tiers(problem, fleet, o, t);
 }
 
-double fleet_outlay(const struct fleet_problem *problem, const struct fleet *fleet, size_t a) {
+double fleet_outlay(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                    size_t a) {
   const struct fleet_action *action = &problem->actions[a];
   return fleet->lots[a] * action->outlay +
          (action->spare ? fleet->spares[a] * action->spare->outlay : 0);
 }
 
 // In a year, or, for year -1, in all.
-static double spent_in(const struct fleet_problem *problem, const struct fleet *fleet, int year) {
+static double spent_in(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                       int year) {
   double spent = 0;
   for (size_t a = 0; a < problem->action_count; a++)
     if (year < 0 || problem->years[problem->actions[a].first] == year)
@@ -288,7 +292,7 @@ static double spent_in(const struct fleet_problem *problem, const struct fleet *
   return spent;
 }
 
-void fleet_sum(const struct fleet_problem *problem, struct fleet *fleet) {
+void fleet_sum(const struct fleet_problem *problem, struct planned_fleet *fleet) {
   make_spares_whole(problem, fleet);
   fleet->cost = 0;
   fleet->outlay = spent_in(problem, fleet, -1);
@@ -316,7 +320,7 @@ static bool above(double value, double limit) {
   return value > limit + tolerance * fmax(1, fabs(limit));
 }
 
-static bool serves_all(const struct fleet_problem *problem, const struct fleet *fleet) {
+static bool serves_all(const struct fleet_problem *problem, const struct planned_fleet *fleet) {
   for (size_t w = 0; w < problem->workload_count; w++)
     for (int t = 0; t < problem->periods; t++) {
       double sum = 0;
@@ -333,7 +337,7 @@ static bool serves_all(const struct fleet_problem *problem, const struct fleet *
   return true;
 }
 
-static bool nodes_hold(const struct fleet_problem *problem, const struct fleet *fleet) {
+static bool nodes_hold(const struct fleet_problem *problem, const struct planned_fleet *fleet) {
   for (size_t o = 0; o < problem->option_count; o++)
     for (int t = 0; t < problem->periods; t++)
       if (!problem->options[o].by_token &&
@@ -342,7 +346,7 @@ static bool nodes_hold(const struct fleet_problem *problem, const struct fleet *
   return true;
 }
 
-static bool stock_suffices(const struct fleet_problem *problem, const struct fleet *fleet) {
+static bool stock_suffices(const struct fleet_problem *problem, const struct planned_fleet *fleet) {
   for (size_t o = 0; o < problem->option_count; o++) {
     const struct fleet_option *option = &problem->options[o];
     double most = 0;
@@ -358,7 +362,7 @@ static bool stock_suffices(const struct fleet_problem *problem, const struct fle
   return true;
 }
 
-static bool site_suffices(const struct fleet_problem *problem, const struct fleet *fleet) {
+static bool site_suffices(const struct fleet_problem *problem, const struct planned_fleet *fleet) {
   for (int t = 0; t < problem->periods; t++) {
     double power = 0;
     for (size_t o = 0; o < problem->option_count; o++)
@@ -370,8 +374,8 @@ static bool site_suffices(const struct fleet_problem *problem, const struct flee
 }
 
 // In the unit in which shares are counted.
-static double amount_of(const struct fleet_problem *problem, const struct fleet *fleet, size_t o,
-                        int t) {
+static double amount_of(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                        size_t o, int t) {
   double tokens = 0;
   if (problem->share_of_accelerators)
     return fleet_nodes(problem, fleet, o, t) * problem->options[o].accelerators;
@@ -380,7 +384,8 @@ static double amount_of(const struct fleet_problem *problem, const struct fleet 
   return tokens;
 }
 
-static bool shares_are_kept(const struct fleet_problem *problem, const struct fleet *fleet) {
+static bool shares_are_kept(const struct fleet_problem *problem,
+                            const struct planned_fleet *fleet) {
   for (int t = 0; t < problem->periods; t++) {
     double all = 0;
     for (size_t o = 0; o < problem->option_count; o++)
@@ -396,7 +401,8 @@ static bool shares_are_kept(const struct fleet_problem *problem, const struct fl
   return true;
 }
 
-static bool budgets_are_kept(const struct fleet_problem *problem, const struct fleet *fleet) {
+static bool budgets_are_kept(const struct fleet_problem *problem,
+                             const struct planned_fleet *fleet) {
   for (int year = 0; year < problem->year_count; year++)
     if (above(spent_in(problem, fleet, year), problem->budgets[year]))
       return false;
@@ -404,7 +410,7 @@ static bool budgets_are_kept(const struct fleet_problem *problem, const struct f
 }
 
 // Fractions of lots in several tiers add up to whole lots.
-static bool lots_are_whole(const struct fleet_problem *problem, const struct fleet *fleet) {
+static bool lots_are_whole(const struct fleet_problem *problem, const struct planned_fleet *fleet) {
   for (size_t a = 0; a < problem->action_count; a++) {
     const double lots =
         fleet_parts(problem, a) ? fleet_lots_of_tiers(problem, fleet, a) : fleet->lots[a];
@@ -414,7 +420,7 @@ static bool lots_are_whole(const struct fleet_problem *problem, const struct fle
   return true;
 }
 
-static double lots_in_tier(const struct fleet_problem *problem, const struct fleet *fleet,
+static double lots_in_tier(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                            size_t option, int period, int tier) {
   double lots = 0;
   for (size_t a = 0; a < problem->action_count; a++) {
@@ -425,8 +431,8 @@ static double lots_in_tier(const struct fleet_problem *problem, const struct fle
   return lots;
 }
 
-static bool order_has_its_tiers(const struct fleet_problem *problem, const struct fleet *fleet,
-                                size_t o, int t) {
+static bool order_has_its_tiers(const struct fleet_problem *problem,
+                                const struct planned_fleet *fleet, size_t o, int t) {
   const struct fleet_option *option = &problem->options[o];
   const double order = fleet_ordered(problem, fleet, o, t);
   for (int k = 0; k <= option->tier_count; k++) {
@@ -441,7 +447,7 @@ static bool order_has_its_tiers(const struct fleet_problem *problem, const struc
   return true;
 }
 
-static bool tiers_are_kept(const struct fleet_problem *problem, const struct fleet *fleet) {
+static bool tiers_are_kept(const struct fleet_problem *problem, const struct planned_fleet *fleet) {
   for (size_t o = 0; o < problem->option_count; o++)
     for (int t = 0; t < problem->periods && problem->options[o].tier_count; t++)
       if (!order_has_its_tiers(problem, fleet, o, t))
@@ -449,7 +455,8 @@ static bool tiers_are_kept(const struct fleet_problem *problem, const struct fle
   return true;
 }
 
-static bool orders_are_kept(const struct fleet_problem *problem, const struct fleet *fleet) {
+static bool orders_are_kept(const struct fleet_problem *problem,
+                            const struct planned_fleet *fleet) {
   for (size_t o = 0; o < problem->option_count && problem->ordered; o++)
     for (int t = 0; t < problem->periods; t++) {
       const double ordered = problem->ordered[o * (size_t)problem->periods + (size_t)t];
@@ -460,10 +467,10 @@ static bool orders_are_kept(const struct fleet_problem *problem, const struct fl
   return true;
 }
 
-const char *fleet_broken(const struct fleet_problem *problem, const struct fleet *fleet) {
+const char *fleet_broken(const struct fleet_problem *problem, const struct planned_fleet *fleet) {
   static const struct {
     const char *constraint;
-    bool (*kept)(const struct fleet_problem *problem, const struct fleet *fleet);
+    bool (*kept)(const struct fleet_problem *problem, const struct planned_fleet *fleet);
   } constraints[] = {{"whole purchase units", lots_are_whole},
                      {"volume tiers", tiers_are_kept},
                      {"demand", serves_all},

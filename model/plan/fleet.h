@@ -50,7 +50,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct fleet_workload {
+struct planned_workload {
   const double *demand; // [periods] tokens, above 0
   bool whole;           // on a single option in each period
 };
@@ -92,7 +92,7 @@ struct fleet_pair {
 
 struct fleet_problem {
   int periods;
-  const struct fleet_workload *workloads;
+  const struct planned_workload *workloads;
   size_t workload_count;
   const struct fleet_option *options;
   size_t option_count;
@@ -111,7 +111,7 @@ struct fleet_problem {
   bool divisible;        // fractions of lots and replicas are possible
 };
 
-struct fleet {
+struct planned_fleet {
   double *lots; // [action_count]
   double
       *spares; // [action_count] accelerators added to the lots' own, so that an order's are whole
@@ -125,37 +125,37 @@ static inline const struct fleet_pair *fleet_pair_of(const struct fleet_problem 
   return &problem->pairs[w * problem->option_count + o];
 }
 
-static inline double *fleet_share(const struct fleet_problem *problem, const struct fleet *fleet,
-                                  size_t w, size_t o, int t) {
+static inline double *fleet_share(const struct fleet_problem *problem,
+                                  const struct planned_fleet *fleet, size_t w, size_t o, int t) {
   return &fleet->shares[(w * problem->option_count + o) * (size_t)problem->periods + (size_t)t];
 }
 
 // A fleet that buys nothing and serves nothing.
-struct fleet fleet_new(const struct fleet_problem *problem, struct arena *arena);
-struct fleet fleet_copy(const struct fleet_problem *problem, const struct fleet *fleet,
-                        struct arena *arena);
+struct planned_fleet fleet_new(const struct fleet_problem *problem, struct arena *arena);
+struct planned_fleet fleet_copy(const struct fleet_problem *problem,
+                                const struct planned_fleet *fleet, struct arena *arena);
 
-double fleet_nodes(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-                   int period);
+double fleet_nodes(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                   size_t option, int period);
 
 // Nodes that a workload would keep busy if the option served all of it; 0 if it cannot.
 double fleet_nodes_of_all(const struct fleet_problem *problem, size_t workload, size_t option,
                           int period);
 
-double fleet_busy(const struct fleet_problem *problem, const struct fleet *fleet, size_t workload,
-                  size_t option, int period);
+double fleet_busy(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                  size_t workload, size_t option, int period);
 
 // The tokens that an option serves.
-double fleet_served(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-                    int period);
+double fleet_served(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                    size_t option, int period);
 
 // Nodes that hold what an option must serve, with whole replicas if they span several nodes.
-double fleet_held(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-                  int period);
+double fleet_held(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                  size_t option, int period);
 
 // The additional tokens of the same workloads that its empty nodes could serve.
-double fleet_spare(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-                   int period);
+double fleet_spare(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                   size_t option, int period);
 
 // The first workload whose replicas on an option span as many nodes: these workloads share
 // replicas.
@@ -170,21 +170,21 @@ bool fleet_has_tiers(const struct fleet_problem *problem);
 double fleet_tier_width(const struct fleet_option *option, int k);
 
 // Lots of an action in all tiers together.
-double fleet_lots_of_tiers(const struct fleet_problem *problem, const struct fleet *fleet,
+double fleet_lots_of_tiers(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                            size_t action);
 
 // Puts all lots in tier 0, as whole lots unless they are divisible; the other, in the best tiers
 // for the size of their orders.
-void fleet_gather_tiers(const struct fleet_problem *problem, struct fleet *fleet);
-void fleet_take_tiers(const struct fleet_problem *problem, struct fleet *fleet);
+void fleet_gather_tiers(const struct fleet_problem *problem, struct planned_fleet *fleet);
+void fleet_take_tiers(const struct fleet_problem *problem, struct planned_fleet *fleet);
 
 // Lots that are bought or rented for a period.
-double fleet_ordered(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-                     int period);
+double fleet_ordered(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                     size_t option, int period);
 
 // Accelerators in that order, with whole spares.
-double fleet_ordered_with_spares(const struct fleet_problem *problem, const struct fleet *fleet,
-                                 size_t option, int period);
+double fleet_ordered_with_spares(const struct fleet_problem *problem,
+                                 const struct planned_fleet *fleet, size_t option, int period);
 
 // Whether any option has spares, and they are bought whole in any order: unless lots are divisible,
 // or in an order that is given.
@@ -195,17 +195,18 @@ bool fleet_spares_are_whole(const struct fleet_problem *problem, size_t option, 
 double fleet_lacking_spares(const struct fleet_option *option, double lots);
 
 // Whether any of an option is present, or serves.
-bool fleet_has(const struct fleet_problem *problem, const struct fleet *fleet, size_t option,
-               int period);
+bool fleet_has(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+               size_t option, int period);
 
 // What is paid for an action at the purchase.
-double fleet_outlay(const struct fleet_problem *problem, const struct fleet *fleet, size_t action);
+double fleet_outlay(const struct fleet_problem *problem, const struct planned_fleet *fleet,
+                    size_t action);
 
 // Recomputes spares, cost and outlay from lots and shares.
-void fleet_sum(const struct fleet_problem *problem, struct fleet *fleet);
+void fleet_sum(const struct fleet_problem *problem, struct planned_fleet *fleet);
 
 // The constraint of the program that a fleet violates, by independent sums, or NULL. Lots are whole
 // unless they are divisible.
-const char *fleet_broken(const struct fleet_problem *problem, const struct fleet *fleet);
+const char *fleet_broken(const struct fleet_problem *problem, const struct planned_fleet *fleet);
 
 #endif

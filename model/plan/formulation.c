@@ -384,7 +384,7 @@ static void add_rows(struct formulation *formulation) {
 // ---- the solution
 
 void formulation_take(const struct formulation *formulation, const double *values,
-                      struct fleet *fleet) {
+                      struct planned_fleet *fleet) {
   const struct fleet_problem *problem = formulation->problem;
   for (size_t a = 0; a < problem->action_count; a++) {
     const double lots = values[action_column(a)];

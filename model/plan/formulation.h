@@ -25,6 +25,6 @@ void formulation_build(struct formulation *formulation);
 // GLPK's solution, values[column], without its tolerances: whole lots are whole, shares add up to
 // one, and what is not present serves nothing.
 void formulation_take(const struct formulation *formulation, const double *values,
-                      struct fleet *fleet);
+                      struct planned_fleet *fleet);
 
 #endif

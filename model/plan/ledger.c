@@ -22,7 +22,7 @@ static double undiscounted(const struct plan_answer *answer, double cost, int pe
 double ledger_rest_at(const struct plan_answer *answer, size_t o, enum ledger_rest rest,
                       int period) {
   const struct fleet_problem *problem = answer->problem;
-  const struct fleet *fleet = &answer->result.fleet;
+  const struct planned_fleet *fleet = &answer->result.fleet;
   const int before = period - 1;
   double cost = 0;
   if (rest == REST_ENTRY)

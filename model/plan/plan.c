@@ -195,8 +195,9 @@ static struct fleet_problem with_lack(const struct planning *planning, bool divi
   return other;
 }
 
-static const double *served_of(const struct fleet_problem *problem, const struct fleet *fleet,
-                               size_t w, int t, struct arena *arena) {
+static const double *served_of(const struct fleet_problem *problem,
+                               const struct planned_fleet *fleet, size_t w, int t,
+                               struct arena *arena) {
   double *served = arena_array(arena, problem->option_count, sizeof *served);
   for (size_t o = 0; o < problem->option_count; o++)
     served[o] = *fleet_share(problem, fleet, w, o, t) * problem->workloads[w].demand[t];

@@ -74,9 +74,10 @@ static double lots_of(const struct plan_answer *answer, const struct fleet_actio
 
 // The plan's own fleet, at its cost in the other problem; NULL if it does not satisfy the other
 // constraints.
-static const struct fleet *plan_in(const struct plan_answer *answer,
-                                   const struct fleet_problem *problem, struct arena *arena) {
-  struct fleet *fleet = arena_alloc(arena, sizeof *fleet);
+static const struct planned_fleet *plan_in(const struct plan_answer *answer,
+                                           const struct fleet_problem *problem,
+                                           struct arena *arena) {
+  struct planned_fleet *fleet = arena_alloc(arena, sizeof *fleet);
   const size_t shares = problem->workload_count * problem->option_count * (size_t)problem->periods;
   *fleet = fleet_new(problem, arena);
   if (!programme_has_fleet(&answer->result))
@@ -91,7 +92,7 @@ static const struct fleet *plan_in(const struct plan_answer *answer,
 static struct plan_price solve_without(const struct pricing *pricing, const struct relaxed *relaxed,
                                        double time_s) {
   struct arena scratch = {NULL};
-  const struct fleet *known = plan_in(pricing->answer, relaxed->problem, &scratch);
+  const struct planned_fleet *known = plan_in(pricing->answer, relaxed->problem, &scratch);
   const struct programme_result result = challenge_prove(relaxed->problem, known, time_s, &scratch);
   struct plan_price price = price_of(relaxed->constraint, &result);
   bound_difference(&price, &pricing->answer->result, false, true);
@@ -150,7 +151,7 @@ static const struct fleet_problem *without_budgets(const struct pricing *pricing
 // A workload that may be split.
 static const struct fleet_problem *with_split(const struct pricing *pricing, size_t w) {
   struct fleet_problem *other = copy_of(pricing);
-  struct fleet_workload *workloads =
+  struct planned_workload *workloads =
       arena_array(pricing->arena, other->workload_count, sizeof *workloads);
   memcpy(workloads, other->workloads, other->workload_count * sizeof *workloads);
   workloads[w].whole = false;
@@ -338,8 +339,8 @@ void prices_find(struct plan_answer *answer, const struct pairing *pairing, stru
 // ---- what would be bought instead
 
 // The option that gains the most tokens compared with the plan; option_count for none.
-static size_t most_gained(const struct fleet_problem *problem, const struct fleet *before,
-                          const struct fleet *after) {
+static size_t most_gained(const struct fleet_problem *problem, const struct planned_fleet *before,
+                          const struct planned_fleet *after) {
   size_t best = problem->option_count;
   double most = 0;
   for (size_t o = 0; o < problem->option_count; o++) {

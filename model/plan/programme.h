@@ -18,7 +18,7 @@ enum programme_status {
 
 struct programme_result {
   enum programme_status status;
-  struct fleet fleet;
+  struct planned_fleet fleet;
   double bound; // USD: no fleet costs less
   bool rounded; // unproven only because spares cost more than a program counts (fleet.h)
 };

@@ -173,7 +173,7 @@ static const double *orders_of(const struct chances *chances, const struct portf
 
 // The cost; INFINITY: it cannot serve everything; NAN: not found in time.
 static double cost_of(const struct chances *chances, const struct fleet_problem *problem,
-                      const double *orders, struct fleet *fleet, struct arena *arena) {
+                      const double *orders, struct planned_fleet *fleet, struct arena *arena) {
   struct fleet_problem parts = *problem;
   const struct programme_limits limits = {.time_s = chances->end_s - clock_now(&machine_clock),
                                           .cost = INFINITY};
@@ -193,7 +193,7 @@ static int solve_draw(struct chances *chances, size_t lane, size_t draw, struct 
   const struct portfolio portfolio = drawn_portfolio(chances, lane, arena);
   const struct fleet_problem *problem = drawn_problem(chances, &portfolio, lane, arena);
   const int first = chances->chance->first, all = chances->request->terms->periods;
-  struct fleet best, other;
+  struct planned_fleet best, other;
   if (!problem)
     return -1;
   const double *first_order = orders_of(chances, &portfolio, first + 1, arena);
@@ -216,7 +216,7 @@ static int solve_draw(struct chances *chances, size_t lane, size_t draw, struct 
 // fleet of a draw in fractions. NAN: not found in time.
 static double rounding_of(const struct chances *chances) {
   struct arena scratch = {NULL};
-  struct fleet fleet;
+  struct planned_fleet fleet;
   const double *orders =
       orders_of(chances, portfolio_of(chances), chances->chance->first + 1, &scratch);
   const struct fleet_problem *base = chances->request->problem;

@@ -57,7 +57,7 @@ struct plan_chance_request {
   const struct plan_terms *terms;
   const struct pairing *pairing;
   const struct fleet_problem *problem;
-  const struct fleet *fleet; // of the base case
+  const struct planned_fleet *fleet; // of the base case
 };
 
 // Within terms->time_s seconds. NULL without an error if nothing is uncertain or nothing is bought;

@@ -124,9 +124,9 @@ static int leave_out_remedy(const struct shortfall *shortfall, const struct move
 }
 
 // The delivered share that changes the option.
-static const struct delivered *find_delivered(const struct shortfall *shortfall,
-                                              const struct shortfall_question *question,
-                                              struct diagnostics *diagnostics) {
+static const struct delivered_rates *find_delivered(const struct shortfall *shortfall,
+                                                    const struct shortfall_question *question,
+                                                    struct diagnostics *diagnostics) {
   const struct option *option = &shortfall->scenario->options[shortfall->option];
   size_t others;
   const struct offer_guarantee *own =
@@ -161,7 +161,7 @@ const struct shortfall *shortfall_ask(const struct scenario *scenario,
         option->id);
     return NULL;
   }
-  const struct delivered *delivered = find_delivered(shortfall, question, diagnostics);
+  const struct delivered_rates *delivered = find_delivered(shortfall, question, diagnostics);
   if (!delivered)
     return NULL;
   shortfall->guarantee = delivered->guarantee;

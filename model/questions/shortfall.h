@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 // What was measured for one guarantee: delivered over guaranteed; 1 if nothing was measured.
-struct delivered {
+struct delivered_rates {
   const struct offer_guarantee *guarantee;
   double tokens, watts;
 };
@@ -21,7 +21,7 @@ struct delivered {
 struct shortfall_question {
   const struct offer *offer; // the accepted one
   const char *option;        // NULL: the only one with this offer
-  const struct delivered *delivered;
+  const struct delivered_rates *delivered;
   size_t delivered_count; // at least 1
 };
 

@@ -108,7 +108,7 @@ void engine_read_state(struct engine *engine, const char *text, size_t size, str
 
 // ---- asking
 
-static int refuse(const struct server *server, const struct answer *answer,
+static int refuse(const struct server *server, const struct server_answer *answer,
                   struct diagnostics *diagnostics) {
   const char *hint = answer->status == 401 || answer->status == 403
                          ? ": the key is taken from PERTOKEN_API_KEY"
@@ -133,7 +133,7 @@ static int check_models(const struct server *server, const struct engine *engine
 static void ask_state(const struct server *server, struct engine *engine, struct arena *arena) {
   const char *const *paths = state_paths_of(engine);
   for (size_t i = 0; i < STATE_PATHS && paths[i]; i++) {
-    const struct answer state = server_get(server, paths[i], ANSWERS_S, arena);
+    const struct server_answer state = server_get(server, paths[i], ANSWERS_S, arena);
     if (!state.failure) {
       engine_read_state(engine, state.body, state.size, arena);
       return;
@@ -143,7 +143,7 @@ static void ask_state(const struct server *server, struct engine *engine, struct
 
 int engine_ask(const struct server *server, const char *named, struct engine *engine,
                struct arena *arena, struct diagnostics *diagnostics) {
-  const struct answer models = server_get(server, "/v1/models", ANSWERS_S, arena);
+  const struct server_answer models = server_get(server, "/v1/models", ANSWERS_S, arena);
   *engine = (struct engine){.name = "", .version = "", .speculation = ""};
   if (server_is_stopped(server))
     return -1;

@@ -176,7 +176,7 @@ static void strip(const struct rung_order *order, struct serving_rung *rung) {
 
 static struct server_counters counters_of(const struct server *server, const char **failure,
                                           struct arena *arena) {
-  const struct answer answer = server_get(server, "/metrics", ANSWERS_S, arena);
+  const struct server_answer answer = server_get(server, "/metrics", ANSWERS_S, arena);
   *failure = answer.failure;
   return counters_read(answer.failure ? "" : answer.body, answer.failure ? 0 : answer.size);
 }

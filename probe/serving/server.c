@@ -281,8 +281,8 @@ bool server_is_stopped(const struct server *server) {
   return server->stop && *server->stop;
 }
 
-struct answer server_get(const struct server *server, const char *path, double limit_s,
-                         struct arena *arena) {
+struct server_answer server_get(const struct server *server, const char *path, double limit_s,
+                                struct arena *arena) {
   char detail[CURL_ERROR_SIZE] = "";
   struct body body = {0};
   CURL *handle = server_handle(server, path, arena);
@@ -294,7 +294,7 @@ struct answer server_get(const struct server *server, const char *path, double l
   curl_easy_setopt(handle, CURLOPT_XFERINFODATA, (void *)server);
   curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
   const CURLcode code = curl_easy_perform(handle);
-  struct answer answer = {.size = body.size, .software = ""};
+  struct server_answer answer = {.size = body.size, .software = ""};
   answer.body = arena_copy_n(arena, body.text ? body.text : "", body.size);
   answer.failure = server_failure(server, handle, code, detail, answer.body, answer.size, arena);
   if (code == CURLE_WRITE_ERROR)

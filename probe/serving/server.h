@@ -25,7 +25,7 @@ struct server {
 };
 
 // The result of a query. Texts are in the arena.
-struct answer {
+struct server_answer {
   long status;      // HTTP's; 0: no answer
   const char *body; // size bytes and a final NUL; never NULL
   size_t size;
@@ -42,8 +42,8 @@ void server_close(struct server *server);
 enum { MAX_ANSWER = 64 << 20 }; // bytes; a longer body is a failure
 
 // GET of a path, such as "/v1/models", "/version", "/metrics", "/props". Takes at most `limit_s`.
-struct answer server_get(const struct server *server, const char *path, double limit_s,
-                         struct arena *arena);
+struct server_answer server_get(const struct server *server, const char *path, double limit_s,
+                                struct arena *arena);
 
 bool server_is_stopped(const struct server *server);
 

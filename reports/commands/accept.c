@@ -77,7 +77,8 @@ static int print_plan(struct run *run, struct acceptance_request request) {
 
 // The measured share of each guarantee of tokens/s, and of its watts. Watts quoted per node have no
 // counterpart among an option's inputs.
-static size_t find_delivered(const struct acceptance *acceptance, struct delivered *delivered) {
+static size_t find_delivered(const struct acceptance *acceptance,
+                             struct delivered_rates *delivered) {
   size_t count = 0;
   for (size_t c = 0; c < acceptance->clause_count; c++) {
     const struct acceptance_clause *clause = &acceptance->clauses[c];
@@ -87,7 +88,7 @@ static size_t find_delivered(const struct acceptance *acceptance, struct deliver
     if (clause->kind != CLAUSE_MEAN)
       continue;
     if (clause->what == GUARANTEED_TOKENS)
-      delivered[count++] = (struct delivered){clause->guarantee, share, 1};
+      delivered[count++] = (struct delivered_rates){clause->guarantee, share, 1};
     else if (clause->what == GUARANTEED_WATTS && !acceptance->offer->per_node && count &&
              delivered[count - 1].guarantee == clause->guarantee)
       delivered[count - 1].watts = share;
@@ -99,7 +100,7 @@ static int find_worth(struct run *run, const struct acceptance *acceptance,
                       const struct shortfall **worth) {
   if (!run->options.scenario)
     return 0;
-  struct delivered *delivered =
+  struct delivered_rates *delivered =
       arena_array(run->arena, acceptance->clause_count, sizeof *delivered);
   const struct shortfall_question question = {.offer = acceptance->offer,
                                               .option = run->options.option,

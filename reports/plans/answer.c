@@ -37,7 +37,7 @@
 struct writing {
   const struct plan_answer *answer;
   const struct scenario *scenario;
-  const struct fleet *fleet;
+  const struct planned_fleet *fleet;
   struct answer *written;
   const struct unit *money;
   struct arena *arena;

@@ -65,7 +65,7 @@ static bool have_spares(const struct plan_answer *answer) {
 // Of an order, with its whole spares: what stays as long as a period or longer.
 static double ordered_for(const struct plan_answer *answer, size_t o, int first, int last) {
   const struct fleet_problem *problem = answer->problem;
-  const struct fleet *fleet = &answer->result.fleet;
+  const struct planned_fleet *fleet = &answer->result.fleet;
   double lots = 0;
   for (size_t a = 0; a < problem->action_count; a++)
     if (problem->actions[a].option == o && problem->actions[a].first == first &&

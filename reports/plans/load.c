@@ -26,7 +26,7 @@ static struct answer_cell name_of(const struct plan_answer *answer, size_t o) {
 
 static void write_fleet(struct answer *written, const struct plan_answer *answer) {
   const struct fleet_problem *problem = answer->problem;
-  const struct fleet *fleet = &answer->result.fleet;
+  const struct planned_fleet *fleet = &answer->result.fleet;
   struct answer_table *table =
       ANSWER_TABLE(written, "fleet_parts", "What comes and goes", {"period", "Period", NULL},
                    {"option", "Option", NULL}, {"before", "Before", "gpu"}, {"gone", "Gone", "gpu"},
@@ -81,7 +81,7 @@ static void write_load(struct answer *written, const struct plan_answer *answer)
 
 static void write_spare(struct answer *written, const struct plan_answer *answer) {
   const struct fleet_problem *problem = answer->problem;
-  const struct fleet *fleet = &answer->result.fleet;
+  const struct planned_fleet *fleet = &answer->result.fleet;
   struct answer_table *table = ANSWER_TABLE(
       written, "spare_parts", "What each option serves, and could serve",
       {"period", "Period", NULL}, {"vendor", "Vendor", NULL}, {"option", "Option", NULL},

@@ -19,7 +19,7 @@ struct expression {
 };
 
 struct rendering {
-  const struct references *references;
+  const struct formula_references *references;
   const struct declaration *item;
   int column;
   struct arena *arena;
@@ -103,7 +103,7 @@ static const char *series_address(const struct rendering *r, int declaration, in
 
 static const char *time_address(const struct rendering *r, int series, int column,
                                 enum address fixed) {
-  const struct references *references = r->references;
+  const struct formula_references *references = r->references;
   return references->time ? references->time(references, series, column)
                           : cell_address(references->time_row, column, fixed, r->arena);
 }
@@ -113,7 +113,7 @@ static const char *time_here(const struct rendering *r) {
 }
 
 static const char *scalar_text(const struct rendering *r, int declaration) {
-  const struct references *references = r->references;
+  const struct formula_references *references = r->references;
   const char *there = references->scalar ? references->scalar(references, declaration) : NULL;
   return there ? there : name_text(r, references->names[declaration]);
 }
@@ -254,7 +254,7 @@ static struct expression render_whole(const struct rendering *r, const struct no
 // as do cells right of the last period.
 static struct expression render_neighbour(const struct rendering *r, const struct node *node,
                                           int series, struct conversion conversion) {
-  const struct references *references = r->references;
+  const struct formula_references *references = r->references;
   const int column = r->column + (node->function == FUNCTION_PREV ? -1 : 1);
   const bool outside =
       column < references->first_period || column >= references->first_period + references->periods;
@@ -273,7 +273,7 @@ static const char *range_text(const struct rendering *r, const char *from, const
 // its own cell.
 static struct expression render_recent(const struct rendering *r, const struct node *node,
                                        int series, struct conversion conversion) {
-  const struct references *references = r->references;
+  const struct formula_references *references = r->references;
   const bool elsewhere = references->series != NULL;
   const int first = references->first_period - (elsewhere ? 0 : 1), last = r->column - 1;
   if (last < first)
@@ -289,7 +289,7 @@ static struct expression render_recent(const struct rendering *r, const struct n
 }
 
 static struct expression render_series_call(const struct rendering *r, const struct node *node) {
-  const struct references *references = r->references;
+  const struct formula_references *references = r->references;
   int series = node->arguments[0]->declaration, first = references->first_period;
   struct conversion conversion = references->model->declarations[series].unit.conversion;
   if (node->function == FUNCTION_FIRST)
@@ -337,7 +337,7 @@ static struct expression render(const struct rendering *r, const struct node *no
 }
 
 const char *spreadsheet_formula(const struct declaration *item, const struct node *formula,
-                                int column, const struct references *references) {
+                                int column, const struct formula_references *references) {
   struct rendering r = {references, item, column, references->arena};
   bool bare = formula->kind == NODE_NUMBER && formula->value != 0;
   struct expression e =

@@ -17,7 +17,7 @@
 #include "reports/spreadsheet/names.h"
 
 // Where the formulas of a calculation sheet find their operands.
-struct references {
+struct formula_references {
   const struct model *model;
   struct name *const *names;   // by declaration: of inputs and scalars
   const int *rows;             // by declaration: of series, from 0
@@ -29,16 +29,16 @@ struct references {
 
   // On a sheet other than a calculation sheet: the addresses there, or NULL for what is read as
   // above. `column` counts as if periods ran across from first_period on.
-  const char *(*scalar)(const struct references *, int declaration);
-  const char *(*series)(const struct references *, int declaration, int column);
+  const char *(*scalar)(const struct formula_references *, int declaration);
+  const char *(*series)(const struct formula_references *, int declaration, int column);
   // The number of a period beside a series' value, or (-1) beside the formula.
-  const char *(*time)(const struct references *, int series, int column);
+  const char *(*time)(const struct formula_references *, int series, int column);
   const void *elsewhere; // context of these functions
 };
 
 // "=pt_h200_net_price*F12": the formula of `item` in a column (which scalars ignore).
 const char *spreadsheet_formula(const struct declaration *item, const struct node *formula,
-                                int column, const struct references *references);
+                                int column, const struct formula_references *references);
 
 // "B7", "$B$7", "$B7": a cell's address, row and column from 0.
 enum address { ADDRESS_RELATIVE, ADDRESS_ROW = 1, ADDRESS_COLUMN = 2, ADDRESS_ABSOLUTE = 3 };

@@ -92,7 +92,7 @@ static bool reads_own_past(const struct splitter *splitter, const struct node *n
 // every sheet.
 static const char *measured(const struct splitter *splitter, const struct declaration *item,
                             const struct node *node) {
-  const struct references references = {
+  const struct formula_references references = {
       .model = &splitter->sheet->model,
       .names = splitter->widest_names,
       .rows = splitter->rows,

@@ -21,7 +21,7 @@ enum { NOTE_ROW = 1, STAMP_ROW };
 struct writer {
   struct book *book;
   struct option_sheet *sheet;
-  struct references references;
+  struct formula_references references;
   size_t option;
 };
 
@@ -138,15 +138,15 @@ void write_calculation(struct book *book, struct option_sheet *sheet) {
   int periods = book->scenario->periods;
   struct writer writer = {.book = book, .sheet = sheet};
   writer.option = (size_t)(sheet - book->sheets->options);
-  writer.references = (struct references){.model = &sheet->graph.model,
-                                          .names = sheet->graph.names,
-                                          .rows = sheet->rows,
-                                          .time_row = TIME_ROW,
-                                          .first_period = COLUMN_PERIOD,
-                                          .periods = periods,
-                                          .constants = &book->constants,
-                                          .arena = book->arena,
-                                          .final = true};
+  writer.references = (struct formula_references){.model = &sheet->graph.model,
+                                                  .names = sheet->graph.names,
+                                                  .rows = sheet->rows,
+                                                  .time_row = TIME_ROW,
+                                                  .first_period = COLUMN_PERIOD,
+                                                  .periods = periods,
+                                                  .constants = &book->constants,
+                                                  .arena = book->arena,
+                                                  .final = true};
   begin_sheet(book, arena_printf(book->arena, "%s: %s", option->label, option->accelerator_name),
               TIME_ROW + 1, COLUMN_LABEL + 1);
   put_text(book, NOTE_ROW, 0,

@@ -165,7 +165,7 @@ static const char *own_address(const struct place_in *place, int declaration, in
                    replica->first_column + (int)place->column);
 }
 
-static const char *scalar_there(const struct references *references, int declaration) {
+static const char *scalar_there(const struct formula_references *references, int declaration) {
   const struct place_in *place = references->elsewhere;
   const struct replica *replica = place->replica;
   if (declaration == replica->columns[place->column].input)
@@ -175,7 +175,8 @@ static const char *scalar_there(const struct references *references, int declara
   return NULL;
 }
 
-static const char *series_there(const struct references *references, int declaration, int column) {
+static const char *series_there(const struct formula_references *references, int declaration,
+                                int column) {
   const struct place_in *place = references->elsewhere;
   const struct replica *replica = place->replica;
   if (parts_of(replica, place->column)[declaration] != PART_ELSEWHERE)
@@ -184,7 +185,7 @@ static const char *series_there(const struct references *references, int declara
 }
 
 // The period number of the formula's own row, or the one beside a series' value.
-static const char *time_there(const struct references *references, int series, int column) {
+static const char *time_there(const struct formula_references *references, int series, int column) {
   const struct place_in *place = references->elsewhere;
   const struct replica *replica = place->replica;
   if (series >= 0 && parts_of(replica, place->column)[series] == PART_ELSEWHERE)
@@ -195,26 +196,26 @@ static const char *time_there(const struct references *references, int series, i
   return cell_address(row, replica->first_column - 1, ADDRESS_COLUMN, replica->book->arena);
 }
 
-static struct references references_of(const struct place_in *place) {
+static struct formula_references references_of(const struct place_in *place) {
   const struct replica *replica = place->replica;
-  return (struct references){.model = model_of(replica),
-                             .names = replica->option->graph.names,
-                             .rows = replica->rows,
-                             .first_period = COLUMN_PERIOD,
-                             .periods = replica->book->scenario->periods,
-                             .constants = &replica->book->constants,
-                             .arena = replica->book->arena,
-                             .final = true,
-                             .scalar = scalar_there,
-                             .series = series_there,
-                             .time = time_there,
-                             .elsewhere = place};
+  return (struct formula_references){.model = model_of(replica),
+                                     .names = replica->option->graph.names,
+                                     .rows = replica->rows,
+                                     .first_period = COLUMN_PERIOD,
+                                     .periods = replica->book->scenario->periods,
+                                     .constants = &replica->book->constants,
+                                     .arena = replica->book->arena,
+                                     .final = true,
+                                     .scalar = scalar_there,
+                                     .series = series_there,
+                                     .time = time_there,
+                                     .elsewhere = place};
 }
 
 static const char *column_formula(const struct place_in *place, int declaration, int period,
                                   bool final) {
   const struct replica *replica = place->replica;
-  struct references references = references_of(place);
+  struct formula_references references = references_of(place);
   references.final = final;
   return spreadsheet_formula(&model_of(replica)->declarations[declaration],
                              graph_formula(&replica->option->graph.graph, declaration),

@@ -126,7 +126,7 @@ static double server_late_s(struct trial *trial) {
   snprintf(url, sizeof url, "http://127.0.0.1:%d", trial->engine.port);
   assert_int_equal(server_open(&server, url, &trial->fixture.arena, &trial->fixture.diagnostics),
                    0);
-  const struct answer answer = server_get(&server, "/lateness", 60, &trial->fixture.arena);
+  const struct server_answer answer = server_get(&server, "/lateness", 60, &trial->fixture.arena);
   assert_null(answer.failure);
   const char *p99 = strstr(answer.body, "\"p99\":");
   assert_non_null(p99);

@@ -137,15 +137,15 @@ static const char *render(struct sheet *sheet) {
   rows[model_find(model, "energy")] = ROW_ENERGY;
   rows[model_find(model, "cost")] = ROW_COST;
   rows[sheet->x] = ROW_X;
-  const struct references references = {.model = model,
-                                        .names = names,
-                                        .rows = rows,
-                                        .time_row = TIME_ROW,
-                                        .first_period = FIRST_PERIOD,
-                                        .periods = 5,
-                                        .constants = &sheet->constants,
-                                        .arena = arena,
-                                        .final = true};
+  const struct formula_references references = {.model = model,
+                                                .names = names,
+                                                .rows = rows,
+                                                .time_row = TIME_ROW,
+                                                .first_period = FIRST_PERIOD,
+                                                .periods = 5,
+                                                .constants = &sheet->constants,
+                                                .arena = arena,
+                                                .final = true};
   const struct declaration *item = &model->declarations[sheet->x];
   return spreadsheet_formula(item, item->alternatives[0].formula, COLUMN, &references);
 }
@@ -230,15 +230,15 @@ static void check_steps(struct sheet *sheet, const struct sheet_graph *graph) {
   int *rows = arena_array(arena, (size_t)graph->model.count, sizeof *rows);
   for (int d = 0; d < graph->model.count; d++)
     rows[d] = 100 + d;
-  const struct references references = {.model = &graph->model,
-                                        .names = graph->names,
-                                        .rows = rows,
-                                        .time_row = TIME_ROW,
-                                        .first_period = FIRST_PERIOD,
-                                        .periods = 5,
-                                        .constants = &sheet->constants,
-                                        .arena = arena,
-                                        .final = true};
+  const struct formula_references references = {.model = &graph->model,
+                                                .names = graph->names,
+                                                .rows = rows,
+                                                .time_row = TIME_ROW,
+                                                .first_period = FIRST_PERIOD,
+                                                .periods = 5,
+                                                .constants = &sheet->constants,
+                                                .arena = arena,
+                                                .final = true};
   for (int i = 0; i < graph->graph.order_count; i++) {
     int d = graph->graph.order[i];
     check_formula(spreadsheet_formula(&graph->model.declarations[d],

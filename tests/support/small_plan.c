@@ -105,7 +105,7 @@ static void make_options(struct small_plan *plan, unsigned short *seed, double w
 static void make_workloads(struct small_plan *plan, unsigned short *seed, double wacc) {
   for (size_t w = 0; w < plan->problem.workload_count; w++) {
     const double first = uniform(seed, 2, 8), growth = uniform(seed, 0.8, 1.5);
-    plan->workloads[w] = (struct fleet_workload){plan->demand[w], chance(seed, 0.2)};
+    plan->workloads[w] = (struct planned_workload){plan->demand[w], chance(seed, 0.2)};
     for (int t = 0; t < PERIODS; t++)
       plan->demand[w][t] = first * pow(growth, t);
     for (size_t o = 0; o < OPTIONS; o++) {

@@ -13,7 +13,7 @@ struct small_plan {
   double demand[WORKLOADS][PERIODS];
   double capacity[WORKLOADS * OPTIONS][PERIODS], extra[WORKLOADS * OPTIONS][PERIODS];
   double standing[OPTIONS][PERIODS], entry[OPTIONS][PERIODS];
-  struct fleet_workload workloads[WORKLOADS];
+  struct planned_workload workloads[WORKLOADS];
   struct fleet_option options[OPTIONS];
   struct fleet_pair pairs[WORKLOADS * OPTIONS];
   double discounts[OPTIONS][TIERS + 1];

@@ -12,7 +12,7 @@
 #include <math.h>
 
 // One lot more than needed.
-static bool add_lot(const struct fleet_problem *problem, struct fleet *fleet) {
+static bool add_lot(const struct fleet_problem *problem, struct planned_fleet *fleet) {
   for (size_t a = 0; a < problem->action_count; a++)
     if (fleet->lots[a] > 0 && !fleet_tiers(problem, a)) {
       fleet->lots[a]++;
@@ -22,12 +22,12 @@ static bool add_lot(const struct fleet_problem *problem, struct fleet *fleet) {
 }
 
 // One lot at another time, or for longer, at a higher cost.
-static bool move_lot(const struct fleet_problem *problem, struct fleet *fleet) {
+static bool move_lot(const struct fleet_problem *problem, struct planned_fleet *fleet) {
   for (size_t a = 0; a < problem->action_count; a++)
     for (size_t b = 0; b < problem->action_count; b++) {
       const struct fleet_action *from = &problem->actions[a], *to = &problem->actions[b];
       struct arena arena = {NULL};
-      struct fleet moved = fleet_copy(problem, fleet, &arena);
+      struct planned_fleet moved = fleet_copy(problem, fleet, &arena);
       bool is_kept = fleet->lots[a] > 0 && from->option == to->option && to->cost > from->cost &&
                      !fleet_tiers(problem, a);
       moved.lots[a]--;
@@ -44,7 +44,7 @@ static bool move_lot(const struct fleet_problem *problem, struct fleet *fleet) {
 }
 
 // The best fleet without the only option that the best fleet has.
-static bool leave_out(const struct fleet_problem *problem, struct fleet *fleet,
+static bool leave_out(const struct fleet_problem *problem, struct planned_fleet *fleet,
                       struct arena *arena) {
   bool has[OPTIONS] = {false};
   for (size_t o = 0; o < OPTIONS; o++)
@@ -75,7 +75,7 @@ static void test_challenges(void **state) {
     const unsigned kind = number % KINDS;
     struct programme_result worse = best;
     if (best.status == PROGRAMME_OPTIMAL) {
-      struct fleet fleet = fleet_copy(&plan.problem, &best.fleet, &arena);
+      struct planned_fleet fleet = fleet_copy(&plan.problem, &best.fleet, &arena);
       const bool made = kind == 0   ? add_lot(&plan.problem, &fleet)
                         : kind == 1 ? move_lot(&plan.problem, &fleet)
                                     : leave_out(&plan.problem, &fleet, &arena);

@@ -305,14 +305,14 @@ static double enumerate(const struct small_plan *plan) {
 }
 
 // If the best fleet has more lots of an action than are enumerated, enumeration cannot judge.
-static bool is_countable(const struct small_plan *plan, const struct fleet *fleet) {
+static bool is_countable(const struct small_plan *plan, const struct planned_fleet *fleet) {
   for (size_t h = 0; h < plan->head_count; h++)
     if (fleet_lots_of_tiers(&plan->problem, fleet, plan->heads[h]) > MAX_LOTS)
       return false;
   return true;
 }
 
-static bool has_discount(const struct small_plan *plan, const struct fleet *fleet) {
+static bool has_discount(const struct small_plan *plan, const struct planned_fleet *fleet) {
   for (size_t a = 0; a < plan->problem.action_count; a++)
     if (plan->actions[a].tier && fleet->lots[a] > 0)
       return true;
@@ -378,7 +378,7 @@ static void test_replicas(void **state) {
   for (unsigned number = 0; number < 60; number++) {
     unsigned short seed[3] = {(unsigned short)number, 3, 2};
     double demand[LOADS][TIMES], ones[TIMES] = {1, 1}, zeros[TIMES] = {0}, wanted = 0;
-    struct fleet_workload workloads[LOADS];
+    struct planned_workload workloads[LOADS];
     struct fleet_pair pairs[LOADS];
     struct fleet_action actions[TIMES];
     struct fleet_option option = {.lot = 1,
@@ -390,7 +390,7 @@ static void test_replicas(void **state) {
     double shares[1] = {0}, budgets[1] = {INFINITY};
     const int years[TIMES] = {0, 0};
     for (int w = 0; w < LOADS; w++) {
-      workloads[w] = (struct fleet_workload){demand[w], false};
+      workloads[w] = (struct planned_workload){demand[w], false};
       pairs[w] = (struct fleet_pair){ones, zeros, spans[w]};
       for (int t = 0; t < TIMES; t++)
         demand[w][t] = 0.2 + 7.8 * erand48(seed);
