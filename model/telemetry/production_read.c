@@ -6,6 +6,7 @@
 #include "model/evidence/day.h"
 #include "model/records/production.h"
 #include "model/records/serving.h"
+#include "model/telemetry/engine_counters.h"
 #include "model/telemetry/metrics.h"
 #include "model/telemetry/metrics_join.h"
 #include "model/telemetry/utc.h"
@@ -19,36 +20,7 @@
 static const double hour_s = 3600;
 static const double whole_share = 0.99; // of an hour for it to count as whole
 
-enum { MAX_HOURS = 24 * 366 * 5, NAMES = 3 };
-
-// The counters of an engine; for each quantity the first name found counts, newest first.
-static const struct engine_counters {
-  const char *engine;
-  const char *input[NAMES], *output[NAMES], *hits[NAMES], *queries[NAMES], *running[NAMES];
-  bool input_lacks_hits; // input tokens exclude those found in the cache
-} engines[] = {
-    {.engine = "vLLM",
-     .input = {"vllm:prompt_tokens_total", "vllm:prompt_tokens"},
-     .output = {"vllm:generation_tokens_total", "vllm:generation_tokens"},
-     .hits = {"vllm:prefix_cache_hits_total", "vllm:prefix_cache_hits",
-              "vllm:gpu_prefix_cache_hits_total"},
-     .queries = {"vllm:prefix_cache_queries_total", "vllm:prefix_cache_queries",
-                 "vllm:gpu_prefix_cache_queries_total"},
-     .running = {"vllm:num_requests_running"}},
-    {.engine = "SGLang",
-     .input = {"sglang:prompt_tokens_total"},
-     .output = {"sglang:generation_tokens_total"},
-     .hits = {"sglang:cached_tokens_total"},
-     .running = {"sglang:num_running_reqs"}},
-    {.engine = "llama-server",
-     .input = {"llamacpp:prompt_tokens_total"},
-     .output = {"llamacpp:tokens_predicted_total"},
-     .hits = {"llamacpp:prompt_tokens_cached_total"},
-     .running = {"llamacpp:requests_processing"},
-     .input_lacks_hits = true},
-};
-
-enum { ENGINES = sizeof engines / sizeof engines[0] };
+enum { MAX_HOURS = 24 * 366 * 5 };
 
 struct reader {
   struct metrics *metrics;
@@ -61,7 +33,8 @@ struct reader {
 
 static bool holds_counter(const struct source *source) {
   for (size_t e = 0; e < ENGINES; e++)
-    if (strstr(source->text, engines[e].output[0]) || strstr(source->text, engines[e].input[0]))
+    if (strstr(source->text, engine_counters[e].names[ENGINE_OUTPUT][0]) ||
+        strstr(source->text, engine_counters[e].names[ENGINE_INPUT][0]))
       return true;
   return false;
 }
@@ -82,7 +55,7 @@ bool production_read_knows(const struct source *source) {
 static size_t each_of(struct reader *reader, const char *const *names,
                       void (*take)(struct reader *, const struct metric *, void *), void *context) {
   size_t found = 0;
-  for (size_t n = 0; n < NAMES && names[n] && !found; n++)
+  for (size_t n = 0; n < ENGINE_NAMES && names[n] && !found; n++)
     for (size_t i = 0; i < reader->metrics->count; i++) {
       const struct metric *metric = &reader->metrics->list[i];
       if (strcmp(metric->name, names[n]) != 0)
@@ -207,7 +180,7 @@ static struct intervals covered_by(struct reader *reader, const char *const *nam
 static const char *find_hours(struct reader *reader, const struct engine_counters *engine) {
   reader->first_s = INFINITY;
   reader->end_s = -INFINITY;
-  each_of(reader, engine->output, widen, NULL);
+  each_of(reader, engine->names[ENGINE_OUTPUT], widen, NULL);
   if (!(reader->end_s > reader->first_s))
     return "the counter of output tokens was not scraped twice";
   reader->start_s = hour_s * floor(reader->first_s / hour_s);
@@ -225,13 +198,13 @@ static void fill_hours(struct reader *reader, const struct engine_counters *engi
   double *covered_s = arena_array(arena, reader->hour_count, sizeof *covered_s);
   double *output = arena_array(arena, reader->hour_count, sizeof *output);
   double *input = arena_array(arena, reader->hour_count, sizeof *input);
-  const struct intervals covered = covered_by(reader, engine->output);
+  const struct intervals covered = covered_by(reader, engine->names[ENGINE_OUTPUT]);
   for (size_t i = 0; i < covered.count; i++)
     spread(reader, covered.list[i].from_s, covered.list[i].to_s,
            covered.list[i].to_s - covered.list[i].from_s, covered_s);
-  each_of(reader, engine->output, spread_tokens, output);
-  each_of(reader, engine->output, count_resets, NULL);
-  each_of(reader, engine->input, spread_tokens, input);
+  each_of(reader, engine->names[ENGINE_OUTPUT], spread_tokens, output);
+  each_of(reader, engine->names[ENGINE_OUTPUT], count_resets, NULL);
+  each_of(reader, engine->names[ENGINE_INPUT], spread_tokens, input);
   for (size_t h = 0; h < reader->hour_count; h++) {
     hours[h] = (struct production_hour){utc_text(reader->start_s + (double)h * hour_s, arena),
                                         covered_s[h], input[h], output[h]};
@@ -283,21 +256,21 @@ static void fill_profile(const struct reader *reader, struct production *product
 
 static double hit_rate(struct reader *reader, const struct engine_counters *engine) {
   double hits = 0, queries = 0;
-  if (!each_of(reader, engine->hits, add_total, &hits))
+  if (!each_of(reader, engine->names[ENGINE_HITS], add_total, &hits))
     return NAN;
-  if (engine->queries[0])
-    each_of(reader, engine->queries, add_total, &queries);
+  if (engine->names[ENGINE_QUERIES][0])
+    each_of(reader, engine->names[ENGINE_QUERIES], add_total, &queries);
   else
-    each_of(reader, engine->input, add_total, &queries);
+    each_of(reader, engine->names[ENGINE_INPUT], add_total, &queries);
   if (engine->input_lacks_hits)
     queries += hits;
   return queries > 0 ? fmin(1, hits / queries) : NAN;
 }
 
 static double mean_running(struct reader *reader, const struct engine_counters *engine) {
-  const struct intervals covered = covered_by(reader, engine->running);
+  const struct intervals covered = covered_by(reader, engine->names[ENGINE_RUNNING]);
   double integral = 0, covered_s = 0;
-  each_of(reader, engine->running, add_integral, &integral);
+  each_of(reader, engine->names[ENGINE_RUNNING], add_integral, &integral);
   for (size_t i = 0; i < covered.count; i++)
     covered_s += covered.list[i].to_s - covered.list[i].from_s;
   return covered_s > 0 ? integral / covered_s : NAN;
@@ -321,8 +294,9 @@ static void add_model(struct reader *reader, const struct metric *metric, void *
 static const char *name_model(struct reader *reader, const struct engine_counters *engine,
                               struct production *production) {
   struct served_model model = {"", NULL};
-  const char *const *const quantities[] = {engine->output, engine->input, engine->hits,
-                                           engine->queries, engine->running};
+  const char *const *const quantities[] = {
+      engine->names[ENGINE_OUTPUT], engine->names[ENGINE_INPUT], engine->names[ENGINE_HITS],
+      engine->names[ENGINE_QUERIES], engine->names[ENGINE_RUNNING]};
   for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++)
     each_of(reader, quantities[i], add_model, &model);
   production->model = model.name;
@@ -359,12 +333,12 @@ static const char *summarise(struct reader *reader, const struct engine_counters
 static const char *choose_engine(struct reader *reader, const struct engine_counters **out) {
   *out = NULL;
   for (size_t e = 0; e < ENGINES; e++) {
-    if (!each_of(reader, engines[e].output, NULL, NULL))
+    if (!each_of(reader, engine_counters[e].names[ENGINE_OUTPUT], NULL, NULL))
       continue;
     if (*out)
       return arena_printf(reader->arena, "counters of both %s and %s: import each separately",
-                          (*out)->engine, engines[e].engine);
-    *out = &engines[e];
+                          (*out)->engine, engine_counters[e].engine);
+    *out = &engine_counters[e];
   }
   return *out ? NULL
               : "no counter of output tokens: query vllm:generation_tokens_total, "

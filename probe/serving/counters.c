@@ -1,45 +1,12 @@
 #include "probe/serving/counters.h"
 
+#include "base/arena.h"
+#include "model/telemetry/engine_counters.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum count {
-  COUNT_INPUT,
-  COUNT_UNCACHED,
-  COUNT_CACHED,
-  COUNT_OUTPUT,
-  COUNT_DRAFTS,
-  COUNT_ACCEPTED,
-  MEAN_ACCEPTED, // of all replicas, not counted
-  COUNTS
-};
-
-// vLLM's cache was named the GPU's until 0.9. Its queries are counted in tokens, as its hits are.
-// SGLang's input includes cached tokens, llama-server's does not.
-static const struct {
-  const char *engine, *name;
-  enum count count;
-} names[] = {
-    {"vLLM", "vllm:prompt_tokens_total", COUNT_INPUT},
-    {"vLLM", "vllm:generation_tokens_total", COUNT_OUTPUT},
-    {"vLLM", "vllm:prefix_cache_hits_total", COUNT_CACHED},
-    {"vLLM", "vllm:prefix_cache_hits", COUNT_CACHED},
-    {"vLLM", "vllm:gpu_prefix_cache_hits_total", COUNT_CACHED},
-    {"vLLM", "vllm:gpu_prefix_cache_hits", COUNT_CACHED},
-    {"vLLM", "vllm:spec_decode_num_drafts_total", COUNT_DRAFTS},
-    {"vLLM", "vllm:spec_decode_num_accepted_tokens_total", COUNT_ACCEPTED},
-    {"SGLang", "sglang:prompt_tokens_total", COUNT_INPUT},
-    {"SGLang", "sglang:generation_tokens_total", COUNT_OUTPUT},
-    {"SGLang", "sglang:cached_tokens_total", COUNT_CACHED},
-    {"SGLang", "sglang:spec_accept_length", MEAN_ACCEPTED},
-    {"llama.cpp", "llamacpp:prompt_tokens_total", COUNT_UNCACHED},
-    {"llama.cpp", "llamacpp:prompt_tokens_cached_total", COUNT_CACHED},
-    {"llama.cpp", "llamacpp:tokens_predicted_total", COUNT_OUTPUT},
-};
-
-enum { NAMES = sizeof names / sizeof names[0] };
 
 // ---- a line: name{label="value",...} value [time]
 
@@ -77,47 +44,52 @@ static double value_of(const char *text, size_t size) {
   return end != number && isfinite(value) && value >= 0 ? value : NAN;
 }
 
-// A count is taken under one name: vLLM 0.9 reported its cache's under the old one and the new.
+// A quantity is taken under one name: vLLM 0.9 reported its cache's under the old one and the new.
 struct tally {
-  double counts[COUNTS];
-  size_t name[COUNTS];  // where counts are not NAN
-  size_t lines[COUNTS]; // that counts are the sum of
+  const struct engine_counters *engine; // of the output
+  double sums[ENGINE_QUANTITIES];       // NAN: not counted
+  const char *names[ENGINE_QUANTITIES];
+  size_t lines[ENGINE_QUANTITIES]; // that sums are of
 };
 
 static void add_line(const char *line, size_t size, struct tally *tally) {
   const size_t length = name_length(line, size);
-  for (size_t i = 0; i < NAMES; i++) {
-    if (strlen(names[i].name) != length || memcmp(line, names[i].name, length) != 0)
-      continue;
-    const size_t labels = labels_length(line + length, size - length);
-    const double value = value_of(line + length + labels, size - length - labels);
-    double *count = &tally->counts[names[i].count];
-    if (isnan(value) || (!isnan(*count) && tally->name[names[i].count] != i))
-      return;
-    *count = isnan(*count) ? value : *count + value;
-    tally->name[names[i].count] = i;
-    tally->lines[names[i].count]++;
-  }
+  const struct engine_counters *engine;
+  enum engine_quantity what;
+  const char *name = engine_counter_find(line, length, &engine, &what);
+  if (!name || (tally->names[what] && tally->names[what] != name))
+    return;
+  const size_t labels = labels_length(line + length, size - length);
+  const double value = value_of(line + length + labels, size - length - labels);
+  const bool is_idle = what == ENGINE_ACCEPTED_LENGTH && value < 1;
+  if (isnan(value) || is_idle)
+    return;
+  tally->sums[what] = tally->lines[what] ? tally->sums[what] + value : value;
+  tally->names[what] = name;
+  tally->lines[what]++;
+  if (what == ENGINE_OUTPUT)
+    tally->engine = engine;
 }
 
 struct server_counters counters_read(const char *text, size_t size) {
-  struct tally tally = {.counts = {NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
+  struct tally tally = {0};
+  const double *sums = tally.sums;
+  for (int what = 0; what < ENGINE_QUANTITIES; what++)
+    tally.sums[what] = NAN;
   for (const char *line = text, *end = text + size; line < end;) {
     const char *next = memchr(line, '\n', (size_t)(end - line));
     add_line(line, (size_t)((next ? next : end) - line), &tally);
     line = next ? next + 1 : end;
   }
-  const double *counts = tally.counts, cached = counts[COUNT_CACHED];
+  const bool add_hits = tally.engine && tally.engine->input_lacks_hits && !isnan(sums[ENGINE_HITS]);
   return (struct server_counters){
-      .engine = isnan(counts[COUNT_OUTPUT]) ? NULL : names[tally.name[COUNT_OUTPUT]].engine,
-      .input_tokens = isnan(counts[COUNT_INPUT])
-                          ? counts[COUNT_UNCACHED] + (isnan(cached) ? 0 : cached)
-                          : counts[COUNT_INPUT],
-      .cached_tokens = cached,
-      .output_tokens = counts[COUNT_OUTPUT],
-      .drafts = counts[COUNT_DRAFTS],
-      .accepted_tokens = counts[COUNT_ACCEPTED],
-      .accepted_length = counts[MEAN_ACCEPTED] / (double)tally.lines[MEAN_ACCEPTED],
+      .engine = tally.engine ? tally.engine->engine : NULL,
+      .input_tokens = sums[ENGINE_INPUT] + (add_hits ? sums[ENGINE_HITS] : 0),
+      .cached_tokens = sums[ENGINE_HITS],
+      .output_tokens = sums[ENGINE_OUTPUT],
+      .drafts = sums[ENGINE_DRAFTS],
+      .accepted_tokens = sums[ENGINE_ACCEPTED],
+      .accepted_length = sums[ENGINE_ACCEPTED_LENGTH] / (double)tally.lines[ENGINE_ACCEPTED_LENGTH],
   };
 }
 

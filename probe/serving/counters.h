@@ -14,7 +14,7 @@ struct server_counters {
   double cached_tokens; // of these
   double output_tokens;
   // Under speculative decoding: drafts, and their accepted tokens, to which every draft's step adds
-  // one of its own; or the mean tokens of a step lately, 0 without speculation.
+  // one of its own; or the mean tokens of a step lately.
   double drafts, accepted_tokens, accepted_length;
 };
 

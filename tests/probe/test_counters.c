@@ -53,6 +53,9 @@ static const struct {
     {"SGLang that speculates, in two replicas",
      "sglang:spec_accept_length{dp_rank=\"0\"} 2.5\nsglang:spec_accept_length{dp_rank=\"1\"} 3\n",
      NULL, NAN, NAN, NAN, 2.75},
+    {"SGLang that speculates, with one replica idle",
+     "sglang:spec_accept_length{dp_rank=\"0\"} 0.0\nsglang:spec_accept_length{dp_rank=\"1\"} 3\n",
+     NULL, NAN, NAN, NAN, 3},
     {"SGLang that does not", "sglang:spec_accept_length 0.0\n", NULL, NAN, NAN, NAN, NAN},
     {"labels with any character in them, a time, no end of line",
      "vllm:prompt_tokens_total{m=\"a } b \\\" 7\"} 120 1763800000000\n"
@@ -63,7 +66,7 @@ static const struct {
      "vllm:prefix_cache_hits_total +Inf\n",
      NULL, NAN, NAN, NAN, NAN},
     {"names that only begin alike, and a label that does not end",
-     "vllm:prompt_tokens_total_ 5\nvllm:prompt_tokens 5\nvllm:generation_tokens_total{a=\"b 5\n",
+     "vllm:prompt_tokens_total_ 5\nvllm:prompt_token 5\nvllm:generation_tokens_total{a=\"b 5\n",
      NULL, NAN, NAN, NAN, NAN},
     {"no counters at all", "<html>Not Found</html>\n\n\n{}\n", NULL, NAN, NAN, NAN, NAN},
     {"nothing", "", NULL, NAN, NAN, NAN, NAN},

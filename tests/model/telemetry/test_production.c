@@ -111,7 +111,7 @@ static void test_a_gap(void **state) {
   char *to = strstr(text, arena_printf(&fixture->arena, "[%.1f", t0 + 300.0 * 24));
   memmove(from, to, strlen(to) + 1);
   const struct production production = read_one(fixture, text, 0);
-  assert_string_equal(production.engine, "llama-server");
+  assert_string_equal(production.engine, "llama.cpp");
   expect_near(production.covered_s, 3 * 3600 - 12 * 300, 1e-9, "covered");
   expect_near(production.output_tokens_per_s, 1, 1e-9, "mean");
 }
