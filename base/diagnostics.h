@@ -57,7 +57,8 @@ void diagnostics_note_file(struct diagnostics *diagnostics, const char *path,
 bool diagnostics_have_read(const struct diagnostics *diagnostics, const struct stat *file);
 
 // Prints "file:line:column: error: message", the line and a caret, in the order in which they were
-// reported; of a file with very many errors or warnings, the first ones and how many more there are.
+// reported; of a file with very many errors or warnings, the first ones and how many more there
+// are.
 void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour);
 
 // Adds the messages of another value, in their order: errors that were held back until they matter.

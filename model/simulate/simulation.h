@@ -82,8 +82,8 @@ struct simulation {
   size_t note_count;
 };
 
-// "3 draws are too few for percentiles or a share; use at least 100"; "" if they are not, or nothing
-// was drawn.
+// "3 draws are too few for percentiles or a share; use at least 100"; "" if they are not, or
+// nothing was drawn.
 const char *simulation_few_draws(const struct simulation *simulation, struct arena *arena);
 
 // Whether at least one draw lies beyond the level's percentile, on either side.

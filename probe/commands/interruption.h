@@ -9,9 +9,9 @@
 // The signal's number; 0 until it came.
 const volatile sig_atomic_t *interruption_flag(void);
 
-// From now on the first Ctrl-C, SIGTERM or SIGHUP sets the flag, and says so unless `quiet`, instead
-// of killing the process; the second kills it. A file that grows too large becomes an error, like a
-// full disk.
+// From now on the first Ctrl-C, SIGTERM or SIGHUP sets the flag, and says so unless `quiet`,
+// instead of killing the process; the second kills it. A file that grows too large becomes an
+// error, like a full disk.
 void interruption_catch(bool quiet);
 
 // Dies of the signal that was caught, if any, so that a calling script stops as well.

@@ -6,6 +6,7 @@
 
 #include <curl/easy.h>
 #include <curl/header.h>
+#include <curl/system.h>
 #include <curl/urlapi.h>
 #include <jansson.h>
 #include <stdbool.h>

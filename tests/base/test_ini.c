@@ -109,6 +109,7 @@ static const struct {
     {"[ \t ]\n", 1, 5, "section's name"},
     {"[a] b\nk = 1\n", 1, 5, "end of the line"},
     {"[a]]\n", 1, 4, "end of the line"},
+    {"[a]\nk = 1\noption b] ; c\nk = 2\n", 3, 1, "expected [ before the section's name"},
     {"[" NAME_49 "9]\n", 1, 2, "at most 49 bytes, this one has 50"},
     {"[a]\n" LINE_199 "5\n", 2, 200, "at most 199 bytes, this one has 200"},
     {"[a]\nk = \x01\n", 2, 5, "control character 0x01"},

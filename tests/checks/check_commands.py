@@ -147,13 +147,17 @@ def test_output_file(folder):
 
 
 def test_output_names(folder):
-    """What a file's name chooses, unless --format does."""
+    """What a file's name chooses; another --format beside it is refused."""
     for name, asked, form in (('x.csv', None, 'csv'), ('x.JSON', None, 'json'), ('x.txt', None, 'table'),
-                              ('x.v2', None, 'table'), ('x.csv', 'json', 'json'), ('x.json', 'table', 'table')):
+                              ('x.v2', None, 'table'), ('x.csv', 'csv', 'csv'), ('x.v3', 'json', 'json')):
         target = folder.path / name
         options = ['--format', asked] if asked else []
         equal(run('compare', folder.golden, '-q', *options, '-o', target).returncode, 0, name)
         equal(target.read_text(), run('compare', folder.golden, '-q', '--format', form).stdout, f'{name}, {asked}')
+    for name, asked in (('y.csv', 'json'), ('y.json', 'table'), ('y.JSON', 'csv')):
+        done = run('compare', folder.golden, '-q', '--format', asked, '-o', folder.path / name)
+        expect(done.returncode == 2 and 'another format than --format says' in done.stderr, done.stderr)
+        expect(not (folder.path / name).exists(), name)
 
 
 def test_warnings(folder):

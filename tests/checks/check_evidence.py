@@ -35,7 +35,7 @@ def members(path):
 
 
 def repack(path, files, **changes):
-    """Another archive of these files, in ustar, with these changes to each header."""
+    """Another archive of these files, in ustar, filled up to 20 blocks, with these changes to each header."""
     with tarfile.open(path, 'w', format=tarfile.USTAR_FORMAT) as archive:
         for name, content in files.items():
             header = tarfile.TarInfo(name)
@@ -43,9 +43,6 @@ def repack(path, files, **changes):
             for key, value in changes.get(name, {}).items():
                 setattr(header, key, value)
             archive.addfile(header, io.BytesIO(content) if header.isreg() else None)
-    # tarfile fills the last record up to 20 blocks, which ustar allows and pertoken does not do.
-    data = path.read_bytes().rstrip(b'\0')
-    path.write_bytes(data + bytes(-len(data) % 512 + 1024))
     return path
 
 
@@ -288,6 +285,10 @@ def test_refused(folder):
     expect_exit(run('evidence', 'verify', path), BAD_INPUT, 'evidence.tar')
     expect_exit(run('evidence', 'verify', ROOT / SCENARIO), BAD_INPUT, 'ustar')
     expect_exit(run('evidence', 'verify', Path(folder) / 'none'), BAD_INPUT, 'cannot be read')
+    expect_exit(run('evidence', 'verify', '/dev/null'), BAD_INPUT, 'expected a regular file, found a device or pipe')
+    expect_exit(run('evidence', 'verify', folder), BAD_INPUT, 'expected a file, found a directory')
+    repack(path, files).write_bytes(path.read_bytes() + bytes(511) + b'x')
+    expect_exit(run('evidence', 'verify', path), BAD_INPUT, "data after the archive's end")
     expect_exit(run('evidence', 'pack', SCENARIO), BAD_INPUT, 'expected -o FILE')
     expect_exit(run('evidence', 'unpack', path), BAD_INPUT, "not 'unpack'")
 

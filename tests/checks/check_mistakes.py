@@ -17,6 +17,7 @@ BASE = 'examples/mi325x-vs-h200.ini'
 RANGES = 'examples/uncertainty.ini'
 RECORD = 'data/measured/llama-3.1-8b-cuda-c11128fa.json'
 SOLVE = f'solve {BASE} --option mi325x --for discount'
+DENSE = 'examples/h200-vs-b200.ini'
 PROBE_RUN = 'run --model tinyllama-1.1b'
 
 # A command line, and what its error must contain.
@@ -55,6 +56,19 @@ MISTAKES = [
     (f"compare {BASE} --set 'electricity_price=0.08 USD/kwh'", "did you mean 'kWh'"),
     (f"compare {BASE} --set 'electricity_price=0.08 EUR/kWh'", 'amounts here are in USD, not EUR'),
     (f'compare {BASE} --set accelerators=1e300', 'has no finite value'),
+    (f"compare {DENSE} --set 'throughput=1e300 token/s'",
+     "--set:1:12: error: of the inputs of option 'h200', 'throughput' is the most extreme, 1e300 token/s"),
+    (f"compare {DENSE} --set 'horizon=1e-300 yr'", "'horizon' is the most extreme, 1e-300 yr"),
+    ("new mi355x b200 --model llama-3.1-405b --demand '10 tok/yr'", "'demand' is the most extreme, 10 tok/yr"),
+    (f"compare {DENSE} --set 'h200.price=29500 USD'",
+     "'price' names a row of the catalogue; an amount is 'list_price = 29500 USD'"),
+    (f'compare {DENSE} --set h200.price=pr9999', "unknown price 'pr9999'; see 'pertoken catalog prices'"),
+    (f"compare {BASE} -o ''", "expected the name of a file to write, not ''"),
+    (f'compare {BASE} -o examples', "'examples' is a directory: name a file in it"),
+    (f'compare {BASE} -o missing/', "'missing/' is a directory: name a file in it"),
+    (f'report {BASE} -o examples', "'examples' is a directory: name a file in it"),
+    (f'report {BASE} -o x', "the name of a workbook ends in .xlsx, and 'x' does not"),
+    (f'page {BASE} -o x', "the name of a page ends in .html, and 'x' does not"),
     (f'compare {BASE} --set h200.evidence=tp9999', "no row 'tp9999'"),
     (f'compare {BASE} --set h200.evidence=tp0090', "is for 'mi325x-256', not for 'h200-sxm-141'"),
     (f'explain {BASE} mi325x.net_prize', "did you mean 'net_price'"),
@@ -70,7 +84,7 @@ MISTAKES = [
     (f'sensitivity {BASE} --grid pue=0.5:1.5:0.5', "exceeds the input's allowed range"),
     (f'simulate {BASE}', 'there is no [range]'),
     (f'simulate {RANGES} --draws 0', 'not 0'),
-    (f'simulate {RANGES} --draws 1e6', 'expected a whole number'),
+    (f'simulate {RANGES} --draws 1.5e0', 'expected a whole number'),
     (f'simulate {RANGES} --method sobl', 'sobol or random'),
     (f'simulate {RANGES} --shard 5/4', 'I from 1 to N'),
     (f'simulate {RANGES} --shard 1/4 --format csv', "'pertoken merge', which then writes --format csv"),
@@ -184,6 +198,22 @@ def check_slip(setting, message):
         expect(not asked, asked)
 
 
+def check_short_horizon():
+    """A purchase costed over weeks; a rent may be of a day."""
+    words = 'the horizon, 60 day, is below 3 months, short for a purchase: check its unit'
+    expect(words in run('compare', BASE, '--set', 'horizon=60 day').stderr, 'a purchase')
+    expect('is below 3 months' not in run('compare', BASE, '--set', 'horizon=3 month').stderr, 'three months')
+    expect('is below 3 months' not in run('compare', 'examples/studies/deepseek-day.ini').stderr, 'a rent')
+
+
+def check_count_notation():
+    """Counts in the notation in which limits are told."""
+    said = [run('simulate', RANGES, '-q', '--draws', text).stdout for text in ('2e3', '2000')]
+    expect(said[0] == said[1] != '', said)
+    done = run('fit', '--where', 'accelerator=b200-sxm-180', '--where', 'model=llama-3.1-405b', '--context', '1e12')
+    expect(done.returncode == BAD_INPUT and 'within 1 and 1e9' in done.stderr, done.stderr)
+
+
 def check_said_once(setting):
     """What cannot be read gives no second error about its value."""
     done = run('compare', BASE, '--set', setting)
@@ -269,6 +299,8 @@ def main():
         test(f'--set {setting}', check_slip, setting, message)
     for setting in ('life=3', 'life=3 foo', 'engineers=3 foo', 'water_use=3'):
         test(f'--set {setting}, once', check_said_once, setting)
+    test('a short horizon', check_short_horizon)
+    test('the notation of counts', check_count_notation)
     test('other tables', check_other_tables)
     test('-o -', check_standard_output)
     test('shards', check_shards)

@@ -147,6 +147,11 @@ def test_baseline(folder):
         expect((f"next: 'pertoken rent {path}'" in done.stderr) == (template == 'rent-or-own'), done.stderr)
 
 
+def test_one_accelerator(folder):
+    title = drafted(folder, 'h200', 'mi355x', '--model', 'llama-2-70b', '--count', 1).read_text().partition('title = ')[2]
+    expect(' on 1 accelerator,' in title or ' on 1 accelerator\n' in title, title[:200])
+
+
 def test_one_batch(folder):
     """Of runs at many batches, those at one that both have, though their requests' lengths differ a little."""
     rows, pair = table('throughput'), ('h100-sxm5-80', 'b200-sxm-180')

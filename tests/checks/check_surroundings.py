@@ -6,10 +6,11 @@
 PERTOKEN and PROBE name the programs.
 """
 import datetime
+import resource
 import subprocess
 import zipfile
 
-from support.program import BAD_INPUT, DONE, PERTOKEN, PROBE, ROOT, Skip, expect, expect_exit, run, run_tests
+from support.program import BAD_INPUT, DONE, MACHINE_FAILED, PERTOKEN, PROBE, ROOT, Skip, expect, expect_exit, run, run_tests
 
 BASE = 'examples/mi325x-vs-h200.ini'
 NO_TEXT = b'a\xff'
@@ -130,6 +131,24 @@ def test_terminal_of_a_locale(folder):
     for locale, title in (('C.UTF-8', 'Größe'), ('C', 'Gr??e'), ('no_WHERE.UTF-8', 'Gr??e')):
         done = run('compare', path, '-q', environment={'LC_ALL': locale})
         expect(done.stdout.startswith(title + '\n'), f'{locale}: {done.stdout[:40]}')
+
+
+def test_small_stack(folder):
+    """128 KiB are enough to write a workbook and check it."""
+    limit = 128 << 10
+    done = subprocess.run([PERTOKEN, 'report', BASE, '-q', '-o', folder / 'small.xlsx'], cwd=ROOT, capture_output=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (limit, limit)), check=False)
+    expect(done.returncode == DONE, f'exit {done.returncode}: {done.stderr}')
+
+
+def test_full_disk(_):
+    """The reason of a write that failed, at the end or before: /dev/full has no room."""
+    for program, arguments in ((PERTOKEN, ('--help',)), (PERTOKEN, ('--version',)), (PROBE, ('--version',)),
+                               (PERTOKEN, ('compare', BASE, '-q')),
+                               (PERTOKEN, ('simulate', 'examples/uncertainty.ini', '-q', '--draws', '2000', '--shard', '1/2'))):
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            done = subprocess.run([program, *arguments], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        expect(done.returncode == MACHINE_FAILED and 'No space left on device' in done.stderr, f'{arguments}: {done.stderr}')
 
 
 if __name__ == '__main__':

@@ -548,6 +548,9 @@ static double decades_of(const struct scenario *scenario, const struct figure *f
 // size is the most unusual.
 static void name_most_extreme(const struct scenario *scenario, const struct option *option,
                               size_t which, const bool *sources, struct diagnostics *diagnostics) {
+  // What is wrong with a formula of the scenario's own, its place shows.
+  const bool is_of_own_item =
+      diagnostics->list[diagnostics->count - 1].place.source != scenario->model->source;
   int most = -1;
   double decades = 0;
   for (int d = 0; d < scenario->model->count; d++) {
@@ -559,7 +562,7 @@ static void name_most_extreme(const struct scenario *scenario, const struct opti
     most = d;
     decades = of;
   }
-  if (most < 0)
+  if (most < 0 || is_of_own_item)
     return;
   const struct figure *figure = option_figure(scenario, option, which, most);
   diagnostics_error(diagnostics, figure->place,
