@@ -17,6 +17,7 @@
 #include "probe/measure/result.h"
 #include "probe/measure/together.h"
 #include "probe/measure/trial.h"
+#include "probe/meters/meter.h"
 #include "probe/options/values.h"
 
 #include <math.h>

@@ -80,7 +80,7 @@ def peers(context, rounds):
 
 
 def ending(context):
-    return [Step('recheck', 5 if context.tiny else 60, 600, rechecking)]
+    return [Step('recheck', 5 if context.tiny else 60, 600, rechecking, repeats=True)]
 
 
 def attention(context):

@@ -10,8 +10,9 @@ the context held and its last slot rewritten, random weights. Products with weig
 (cuBLASLt) in bf16; torch._scaled_mm with fp8 weights and activations, one scale per row where the
 device has that, else per tensor; or F.linear on fp8 weights converted to bf16 in every step
 (fp8-w8a16), which --compile fuses, as it does the norms, the gate, rope and the rounding to fp8.
-Embedding, head and cache are bf16. Attention is scaled_dot_product_attention, grouped either by enable_gqa or by
-taking the heads of a group as queries, whichever is faster here. The residual stream is bf16, as is usual in PyTorch; ours is float.
+Embedding, head and cache are bf16. Attention is scaled_dot_product_attention, grouped either by enable_gqa or
+by taking the heads of a group as queries, whichever is faster here. The residual stream is bf16, as is usual in
+PyTorch; ours is float.
 
 What compares with what: bf16 with our bf16; fp8-w8a8 with our fp8 of e4m3 activations; fp8-w8a16 with
 our fp8 of bf16 activations. Bytes of weights are alike in both fp8s.

@@ -24,6 +24,7 @@ SANITIZERS = sanitizer.TOOLS
 UNKNOWN = re.compile(r'\bdo(?:es)? not support\b')  # of the probe, about what the kernels lack
 SLICES = re.compile(r'; --layers ([0-9,]+) measures (?:a slice|slices)')  # of the probe, if memory is too small
 PEER_ROUNDS = 2
+NO_PEER = re.compile(r'^no PyTorch\b|\bsees no GPU$')  # of peer_pytorch.py, whatever the variant
 VERIFY_WAY = 'verify-way '  # begins the names of steps that compare a variant with the oracle
 OWN = 'own'  # choice of the kernels
 FASTEST = 'fastest'  # of the kernels' variants, found on the device before a record is made
@@ -74,6 +75,7 @@ class Step:
     limit_s: float  # it is ended after that long
     run: Callable
     each_device: bool = False  # also if another device of its kind has done it
+    repeats: bool = False  # what the steps before it have measured: not begun while one of them is left
 
 
 def write_data(folder):
@@ -264,22 +266,27 @@ def is_of_here(context, path):
 
 
 def rechecking(context, limit_s):
-    """Measures every record again; all must be within tolerance."""
-    differ, context.measured = [], True
+    """Measures every record again, after those of a call that was stopped; all must be within tolerance."""
+    kept = {} if context.state.is_elsewhere('recheck') else context.state.data('recheck')
+    checked, differ = list(kept.get('checked', [])), list(kept.get('differ', []))
+    context.measured = True
     folder = context.out / 'records'
     found = [*sorted(folder.glob('*.json')), *sorted((folder / workloads.RANKS_FOLDER).glob('*/*.json'))]
     records = [path for path in found if is_of_here(context, path)]
+    end = time.monotonic() + limit_s
     for record in records:
-        start = time.monotonic()
-        done = running.run([context.probe, 'check', record, '-q', '--time', 3], limit_s,
+        name = f'{record.relative_to(folder)}, {record.stat().st_size} bytes'  # it may have been continued since
+        if name in checked:
+            continue
+        done = running.run([context.probe, 'check', record, '-q', '--time', 3], end - time.monotonic(),
                            context.log('recheck'))
-        limit_s -= time.monotonic() - start
         if done.status is None:
-            return out_of_time(context, limit_s)
+            outcome = out_of_time(context, limit_s)
+            return Outcome(outcome.status, outcome.words, checked=checked, differ=differ)
         if done.status not in (0, BUSY):
             return Outcome(FAILED, f'{record.name}: {done.last_line()}')
-        if done.status == BUSY:
-            differ.append(record.name)
+        checked.append(name)
+        differ += [record.name] if done.status == BUSY else []
     if not records:
         return Outcome(MISSING, 'no records of this device' if found else 'no records')
     if differ:
@@ -375,10 +382,15 @@ def comparing(workload, number):
     """One round: every variant of the peer, each a process for all batches, and ours with the same activations right
     after the first of them."""
     def run(context, limit_s):
+        if PEER in context.refusing:
+            return Outcome(MISSING, context.refusing[PEER])
         end = time.monotonic() + limit_s
         found, ours = [], {}
         for activations, variant in PEER_VARIANTS[workload.precision]:
             peer = peer_measured(context, workload, variant, (end - time.monotonic()) / 2)
+            if NO_PEER.search(peer['failed']):  # importing PyTorch takes seconds, so it is not asked again
+                context.refusing[PEER] = peer['failed']
+                return Outcome(MISSING, peer['failed'])
             found.append({'variant': ' '.join(variant), 'activations': activations, **peer})
             if not peer['results'] or activations in ours:
                 continue

@@ -110,6 +110,23 @@ static void test_power(void **state) {
   scene_end(&scene);
 }
 
+// Nobody asks for watts: there is a meter, but no load for it.
+static void test_no_power(void **state) {
+  (void)state;
+  struct scene scene;
+  start_with_meter(&scene);
+  scene.protocol.energy_s = 0;
+  const double start_s = stand_in.now_s;
+  const struct measurement without = scene_measured(&scene);
+  const double without_s = stand_in.now_s - start_s;
+  assert_true(isnan(without.load_power_w) && isnan(without.energy_window_s));
+  scene.protocol.energy_s = PROTOCOL_ENERGY_S;
+  const double again_s = stand_in.now_s;
+  scene_measured(&scene);
+  assert_true(stand_in.now_s - again_s > without_s + 5);
+  scene_end(&scene);
+}
+
 // The host's and the wall's watts are recorded beside the device's and never included in them.
 static void test_power_beside(void **state) {
   (void)state;
@@ -348,6 +365,7 @@ static void test_recheck_without_watts(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_power),
+      cmocka_unit_test(test_no_power),
       cmocka_unit_test(test_meter_lost),
       cmocka_unit_test(test_power_beside),
       cmocka_unit_test(test_host_alone),

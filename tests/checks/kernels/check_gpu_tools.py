@@ -325,7 +325,8 @@ def test_pack(folder):
     done = run(*pack[1:], '--probe', build / 'packed' / 'pertoken-probe', program=pack[0], timeout=TIMEOUT_S)
     expect(done.returncode == DONE and 'It needs' not in done.stdout, done.stdout + done.stderr)
     told = folder / 'told.so'  # as a backend of CUDA 13 says it
-    told.write_bytes((build / 'tests' / 'metered' / 'metered.so').read_bytes() + b"install NVIDIA's driver, 580 or later")
+    metered = (build / 'tests' / 'metered' / 'metered.so').read_bytes()
+    told.write_bytes(metered + b"install NVIDIA's driver, 580 or later")
     done = run(*pack[1:6], told, *pack[7:], '--probe', build / 'packed' / 'pertoken-probe', program=pack[0],
                timeout=TIMEOUT_S)
     expect("It needs NVIDIA's driver, 580 or later; for an older" in done.stdout, done.stdout + done.stderr)
