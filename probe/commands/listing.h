@@ -19,8 +19,9 @@ struct listing_request {
   bool calibrate, json, csv;
 };
 
-// Prints a table, JSON, or CSV of kind,name,item,value with a line for each value of the JSON. With `calibrate`, for several devices also how long an all-reduce among
-// them takes (exchange.h). Returns 0, or -1 if a device fails.
+// Prints a table, JSON, or CSV of kind,name,item,value with a line for each value of the JSON. With
+// `calibrate`, for several devices also how long an all-reduce among them takes (exchange.h).
+// Returns 0, or -1 if a device fails.
 int listing_print(const struct listing_request *request, FILE *out, struct arena *arena,
                   struct diagnostics *diagnostics);
 

@@ -229,7 +229,7 @@ static void add_interval(const struct notes *notes, const struct simulation *sim
               "of %s of the ranged inputs (see 'pertoken simulate'); everything else is at its "
               "base value",
               draws_words(&draws, notes->arena));
-  answer_drawn(notes->answer, &draws);
+  notes->answer->drawn = draws;
   for (size_t o = 0; o < simulation->option_count; o++)
     if (*simulation->no_saving[o])
       answer_note(notes->answer, "No saving over the ranges: ", "%s: %s", simulation->labels[o],

@@ -13,10 +13,10 @@
 // Csv: table,row,label,column,unit,value; the tables are inputs (OPTION.INPUT), for each option
 // OPTION (its results) and OPTION.alone, workload (OPTION.KEY) if that differs, and offer_lines if
 // both take an option from a vendor's offer.
-// Json: { schema 3, stamp, a, b, units, only_a, only_b, items, inputs: [..], workload: [..], offer_lines:
-// [..], options: [ { id, accelerators, results: { ITEM: { a, b, change } }, alone: { INPUT: {
-// cost_per_mtok, change } }, together } ] }. Two identical scenarios give empty lists; workload and
-// offer_lines are left out if empty.
+// Json: { schema 3, stamp, a, b, units, only_a, only_b, items, inputs: [..], workload: [..],
+// offer_lines: [..], options: [ { id, accelerators, results: { ITEM: { a, b, change } }, alone: {
+// INPUT: { cost_per_mtok, change } }, together } ] }. Two identical scenarios give empty lists;
+// workload and offer_lines are left out if empty.
 struct answer diff_answer(const struct scenario *a, const struct scenario *b, struct arena *arena);
 
 #endif

@@ -14,9 +14,9 @@
 // period, so are the series that it is computed from in that period.
 // Csv: depth, name, label, kind, period, value, unit, formula, text, grade, source, date, place,
 // repeated; a line for each step.
-// Json: { schema 2, stamp, option, accelerator, item, period, case, sha256, derivation: { name, label,
-// kind, value | values, unit, formula, from: [..] } }; an input has text, grade, source, date and
-// place instead of formula and from; a repeated step has "repeated": true and no from.
+// Json: { schema 2, stamp, option, accelerator, item, period, case, sha256, derivation: { name,
+// label, kind, value | values, unit, formula, from: [..] } }; an input has text, grade, source,
+// date and place instead of formula and from; a repeated step has "repeated": true and no from.
 // Returns 0, or -1 after errors in `wanted`.
 int explain_answer(const struct scenario *scenario, const char *wanted, struct answer *answer,
                    struct arena *arena, struct diagnostics *diagnostics);

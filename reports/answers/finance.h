@@ -20,10 +20,11 @@
 struct answer finance_answer(const struct scenario *scenario, struct arena *arena);
 
 // For each option that can be compared with the baseline: which of the two has the extra outlay
-// that is examined, and whether it pays, unless the judge does not rank one of them; without payback and rate of return if it is not earned
-// back within the horizon, or too small for them to mean anything. model/questions/comparison.h
-// defines the terms. Json: difference { units, options: { ID: { saved, npv_saved, dearer_purchase,
-// examined, extra_outlay, outlay_share, pays, not_ranked (a reason), payback, discounted_payback, irr } } }.
+// that is examined, and whether it pays, unless the judge does not rank one of them; without
+// payback and rate of return if it is not earned back within the horizon, or too small for them to
+// mean anything. model/questions/comparison.h defines the terms. Json: difference { units, options:
+// { ID: { saved, npv_saved, dearer_purchase, examined, extra_outlay, outlay_share, pays, not_ranked
+// (a reason), payback, discounted_payback, irr } } }.
 struct answer_table finance_difference(const struct scenario *scenario, struct arena *arena);
 
 // "mi325x over h200": whose extra outlay is examined, whichever of the two that is.

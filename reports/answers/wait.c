@@ -175,7 +175,7 @@ static void add_draws(const struct writing *writing, struct answer *answer) {
   const struct wait_answer *wait = writing->wait;
   const struct draws_made draws = {wait->draws, wait->seed, DRAW_SOBOL};
   answer_note(answer, "", "%s", draws_words(&draws, writing->arena));
-  answer_drawn(answer, &draws);
+  answer->drawn = draws;
 }
 
 static struct answer answer_one(const struct wait_answer *wait, struct arena *arena) {

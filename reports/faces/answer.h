@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/texts.h"
+#include "model/chance/draw.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "reports/print/style.h"
@@ -156,6 +157,12 @@ struct csv_field {
   enum csv_what what;
 };
 
+// Where figures over draws come from.
+struct draws_made {
+  uint64_t count, seed;
+  enum draw_method method;
+};
+
 struct answer {
   const char *kind;          // "rent": the command
   const char *name;          // an identifier, unique within its kind: what explain calls it
@@ -180,6 +187,9 @@ struct answer {
   // Above 0: the answer is the whole JSON document, of that schema, and its places begin at the
   // root. 0: it is one of a list of answers.
   int schema;
+  // For programs, `drawn`, with its seed; what people read of it is up to the answer. Count 0: no
+  // figure is over draws, or the tables have it.
+  struct draws_made drawn;
   const struct csv_field *csv; // [csv_count]; NULL: kind, name, table, row, column, unit, value
   size_t csv_count;
 };

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/digits.h"
 #include "base/texts.h"
+#include "model/chance/draw.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "reports/faces/answer.h"
@@ -174,21 +175,37 @@ static void put_wide(struct writer *writer, const struct answer_table *table) {
 
 static bool has_labels(const struct writer *writer) {
   for (size_t f = 0; f < writer->field_count; f++)
-    if (writer->fields[f].what == CSV_LABEL)
+    if (!strcmp(writer->fields[f].name, "label"))
       return true;
   return false;
 }
 
 // A line with a text about `name`: an option, the answer or the scenario. If lines have labels, the
-// text is the label, so that all values are numbers.
+// text is there, so that all values are numbers.
 static void put_said(struct writer *writer, const char *key, const char *what, const char *name,
                      const char *about, const char *text) {
   struct answer_table table = answer_table_new(key, NULL, writer->arena);
   ANSWER_COLUMN(&table, .key = what);
   ANSWER_COLUMN(&table, .key = name, .about = about);
-  answer_table_row_of(&table, (struct answer_row){.key = what, .label = text})[1] =
-      has_labels(writer) ? cell_nothing() : cell_words(text);
+  const bool labels = has_labels(writer);
+  answer_table_row_of(&table, (struct answer_row){.key = what, .label = labels ? text : what})[1] =
+      labels ? cell_nothing() : cell_words(text);
   put_table(writer, &table);
+}
+
+static void put_drawn(struct writer *writer, const struct answer *answer) {
+  const struct draws_made *drawn = &answer->drawn;
+  if (!drawn->count)
+    return;
+  struct answer_table table = answer_table_new("drawn", NULL, writer->arena);
+  ANSWER_COLUMN(&table, .key = "figure");
+  ANSWER_COLUMN(&table, .key = answer->name);
+  answer_table_row_of(&table, (struct answer_row){.key = "draws", .label = "Draws"})[1] =
+      cell_counts(&drawn->count, 1);
+  answer_table_row_of(&table, (struct answer_row){.key = "seed", .label = "Seed of the draws"})[1] =
+      cell_counts(&drawn->seed, 1);
+  put_table(writer, &table);
+  put_said(writer, table.key, "method", answer->name, NULL, draw_method_names[drawn->method]);
 }
 
 static void put_warnings(struct writer *writer, const char *name, const char *about,
@@ -263,6 +280,7 @@ void csv_print(const struct scenario *scenario, const struct answers *answers, F
     for (size_t t = 0; t < writer.answer->table_count; t++)
       if (table_shown(&writer.answer->tables[t], FACE_CSV))
         put_table(&writer, &writer.answer->tables[t]);
+    put_drawn(&writer, writer.answer);
     put_warnings(&writer, writer.answer->name, NULL, &writer.answer->warnings);
   }
   if (first && scenario)

@@ -1,6 +1,7 @@
 // Answers as JSON.
 #include "base/arena.h"
 #include "base/texts.h"
+#include "model/chance/draw.h"
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
@@ -382,6 +383,15 @@ static void put_notes(struct part *object, const struct answer *answer, struct a
                arena_printf(arena, "%s%s", answer->notes[i].label, answer->notes[i].text), arena);
 }
 
+static void put_drawn(struct part *object, const struct draws_made *drawn, struct arena *arena) {
+  if (!drawn->count)
+    return;
+  struct part *part = append(object, "drawn", PART_OBJECT, arena);
+  add(part, "draws", cell_counts(&drawn->count, 1), arena);
+  add(part, "seed", cell_counts(&drawn->seed, 1), arena);
+  add_text(part, "method", draw_method_names[drawn->method], arena);
+}
+
 static void put_answer(struct part *object, const struct answer *answer, struct texts warnings,
                        struct arena *arena) {
   add_text(object, "answer", answer->sentence, arena);
@@ -389,6 +399,7 @@ static void put_answer(struct part *object, const struct answer *answer, struct 
   add(object, "warnings", cell_list(warnings), arena);
   add(object, "reasons", cell_list(answer->reasons), arena);
   put_notes(object, answer, arena);
+  put_drawn(object, &answer->drawn, arena);
   for (size_t t = 0; t < answer->table_count; t++)
     if (table_shown(&answer->tables[t], FACE_JSON))
       (answer->tables[t].branches ? put_tree : put_table)(object, &answer->tables[t], arena);

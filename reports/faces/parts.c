@@ -1,5 +1,6 @@
 #include "reports/faces/parts.h"
 #include "base/texts.h"
+#include "model/chance/draw.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/evidence/grade.h"
@@ -267,26 +268,6 @@ const char *draws_words(const struct draws_made *draws, struct arena *arena) {
   return arena_printf(arena, "%s draws (%s, seed %" PRIu64 ")",
                       number_fixed((double)draws->count, 0, arena),
                       draw_method_names[draws->method], draws->seed);
-}
-
-void answer_drawn(struct answer *answer, const struct draws_made *draws) {
-  struct draws_made *kept = arena_alloc(answer->arena, sizeof *kept);
-  *kept = *draws;
-  const struct {
-    const char *key, *label;
-    struct answer_cell cell;
-  } rows[] = {{"draws", "Draws", cell_counts(&kept->count, 1)},
-              {"seed", "Seed of the draws", cell_counts(&kept->seed, 1)},
-              {"method", "Method of the draws", cell_words(draw_method_names[kept->method])}};
-  struct answer_table table = answer_table_new("drawn", NULL, answer->arena);
-  ANSWER_COLUMN(&table, .key = "figure");
-  ANSWER_COLUMN(&table, .key = answer->name);
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    answer_table_row_of(
-        &table, (struct answer_row){.key = rows[i].key, .label = rows[i].label})[1] = rows[i].cell;
-  table.json = "drawn.%r";
-  table.faces = FACE_CSV | FACE_JSON;
-  answer_push(answer, table);
 }
 
 static void add_note(struct answer_note **notes, size_t *count, const char *label, const char *text,

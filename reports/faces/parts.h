@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/texts.h"
-#include "model/chance/draw.h"
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
@@ -161,18 +160,8 @@ struct answer_table *answer_add_table(struct answer *answer, const char *key, co
 // ANSWER_ROW(table, cell_words("h200"), cell_value(cost));
 #define ANSWER_ROW(table, ...) answer_table_add(table, (const struct answer_cell[]){__VA_ARGS__})
 
-// Where figures over draws come from.
-struct draws_made {
-  uint64_t count, seed;
-  enum draw_method method;
-};
-
 // "65,536 draws (sobol, seed 1)"
 const char *draws_words(const struct draws_made *draws, struct arena *arena);
-
-// Adds, for programs, a table `drawn` of draws, seed and method; what people read is up to the
-// answer.
-void answer_drawn(struct answer *answer, const struct draws_made *draws);
 
 // Adds a sentence about how the answer was computed; adds a warning.
 void answer_reason(struct answer *answer, const char *format, ...)

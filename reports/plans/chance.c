@@ -78,7 +78,7 @@ static void write_spreads(struct answer *written, const struct plan_answer *answ
                              "is uncertain. Every order as planned: nothing is added where a draw "
                              "needs more, and means are over the draws that it serves.",
                              draws_words(&draws, written->arena));
-  answer_drawn(written, &draws);
+  written->drawn = draws;
 }
 
 void plan_chance_write(struct answer *written, const struct plan_answer *answer) {

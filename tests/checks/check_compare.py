@@ -165,7 +165,7 @@ def test_csv(folder):
         labels = {r['option']: r['value'] for r in rows if r['item'] == 'label'}
         equal({option['id']: labels.get(option['id'], option['id']) for option in result['options']},
               {option['id']: option['label'] for option in result['options']}, 'labels')
-        rows = [r for r in rows if r['item'] not in ('warning', 'label', 'method')]
+        rows = [r for r in rows if r['item'] not in ('warning', 'label')]
         found = {(r['option'], r['item'], r['period']): float(r['value']) if r['value'] else None for r in rows}
         equal(len(found), len(rows), f'{path.name}: rows that stand twice')
         for option in result['options']:

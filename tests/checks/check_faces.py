@@ -164,13 +164,15 @@ def test_seed_of_a_simulation(folder):
     rows = run_csv('simulate', mixed(folder), '--mixed', '--draws', '256', '--seed', '7')
     found = {row['statistic']: row['value'] for row in rows if row['kind'] == 'draws'}
     expect(found == {'draws': '256', 'done': '256', 'seed': '7', 'method': 'sobol', 'partial': '0'}, found)
+    said = {row['kind']: row['value'] for row in rows if row['kind'] in ('stamp', 'warning')}
+    expect(said['stamp'].startswith('MIXED: ') and said['warning'].startswith('MI325X, decoding: '), said)
     half = {row['statistic']: row['value'] for row in run_csv('merge', parts(folder)) if row['kind'] == 'draws'}
     expect(half['partial'] == '1' and half['draws'] == '20000' and 0 < int(half['done']) < 20000, half)
 
 
 def test_seed_of_an_interval(folder):
     table, lines, document, _ = forms('compare', mixed(folder), '--mixed')
-    rows = {row['item']: row['value'] for row in csv.DictReader(io.StringIO(lines))}
+    rows = {row['item']: row['value'] or row['label'] for row in csv.DictReader(io.StringIO(lines))}
     expect((rows['draws'], rows['seed'], rows['method']) == ('65536', '1', 'sobol'), rows)
     expect(document['drawn'] == {'draws': 65536, 'seed': 1, 'method': 'sobol'}, document['drawn'])
     expect('65,536 draws (sobol, seed 1)' in table, 'not shown')

@@ -315,7 +315,7 @@ def test_error_of_adding(place):
 
 def test_faces(place):
     done = ' '.join(run('compare', place.path, '-q', *place.arguments()).stdout.split())
-    expect('Serving estimate: mine (' in done and 'Prefill: mine from record record.json' in done, done)
+    expect('Serving estimate (prefill plus decoding): mine.' in done and 'Prefill: mine from record record.json' in done, done)
     done = run('explain', place.path, 'mine.throughput', '-q', *place.arguments()).stdout
     expect('Serving estimate' in done and done.count('[measured]  record record.json') == 2, done)
     book = xlsx.read(harness.report(place.path, place.folder / 'estimated.xlsx'))
