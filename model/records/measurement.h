@@ -149,7 +149,7 @@ struct measurement_verification {
 // One depth of a model measured as slices.
 struct measurement_slice {
   int layers;
-  double step_seconds, ci95_low_s, ci95_high_s; // mean and its 95 % interval
+  double step_seconds, ci95_low_s, ci95_high_s; // mean and its 95 % interval; NAN: see timing.h
   const double *samples;                        // seconds per step
   size_t sample_count;
 };
@@ -293,7 +293,7 @@ struct measurement_tensor_parallel {
 struct measurement_prefill {
   int positions, chunk;
   double seconds;                 // median: the time to the first token
-  double ci95_low_s, ci95_high_s; // of the mean; NAN with fewer than six samples
+  double ci95_low_s, ci95_high_s; // of the mean; NAN if the samples do not tell it: timing.h
   double tokens_per_s;            // positions / the mean
   double matrix_rate;             // operations/s of the fastest products in cache, NAN: unknown
   double matrix_share; // the share of matrix_rate that the prompt reaches: measurement_matrix_share
@@ -335,8 +335,9 @@ struct measurement {
 
   // Of all rows of the batch, over time: batch / mean step. Per device, or for all devices of
   // measurement_devices.
-  double tokens_per_s, ci95_low, ci95_high; // 95 % interval
-  double step_seconds, p5_s, p95_s; // median and quantiles of a step's time; of slices: mean
+  double tokens_per_s, ci95_low, ci95_high; // 95 % interval; NAN if unknown: timing.h
+  double step_seconds, p5_s, p95_s; // median and quantiles of a step's time; of slices: mean and
+                                    // its interval
   double layer_seconds;             // step_seconds / layers
   const double *samples;            // seconds per step, in order; none for slices
   size_t sample_count;

@@ -43,8 +43,10 @@ static const char *wrong_readings(const struct measurement *result) {
   return NULL;
 }
 
-// The schema since which rates are of mean steps, not of medians.
-#define MEAN_SCHEMA 18
+// The schema since which rates are of mean steps, not of medians; and that since which an interval
+// that the samples do not tell is unknown.
+#define MEAN_SCHEMA     18
+#define INTERVAL_SCHEMA 19
 // That since which the slope of the watts is that of the readings (measurement_window_slope).
 #define SLOPE_SCHEMA 17
 
@@ -139,7 +141,7 @@ static void restate_steps(struct measurement *result, struct arena *arena) {
   if (!timing_is_told(result))
     return;
   timing_tell(&told, arena);
-  if (told.ci95_low > 0 && isfinite(told.ci95_high) && told.step_seconds > 0)
+  if (isfinite(told.tokens_per_s) && told.step_seconds > 0)
     *result = told;
 }
 
@@ -158,10 +160,12 @@ static void restate_slope(struct measurement *result, struct arena *arena) {
 static void restate(struct measurement *result, int schema, struct arena *arena) {
   if (schema < SLOPE_SCHEMA)
     restate_slope(result, arena);
+  if (schema < INTERVAL_SCHEMA) {
+    restate_prompts(result, arena);
+    restate_steps(result, arena);
+  }
   if (schema >= MEAN_SCHEMA)
     return;
-  restate_prompts(result, arena);
-  restate_steps(result, arena);
   if (isnan(result->window_tokens_per_s))
     result->joules_per_token =
         (result->shard.of > 1 ? result->shard.of : 1) * result->load_power_w / result->tokens_per_s;
