@@ -24,9 +24,10 @@
 // natively and what is converted; 15 the device's links, and the wall's watts while all devices
 // of a machine run; 16 the ways to compute a step that were tried; 17 the rate while the watts
 // were taken; 18 a prompt's as well, and rates are of the mean step, with intervals of the mean,
-// where before they were of the median. Older records are read, with these unknown: their models
+// where before they were of the median; 19 the share of the read bandwidth of every sample, and
+// unknown intervals where the samples do not tell any. Older records are read, with these unknown: their models
 // are Llamas, or were measured as such.
-#define MEASUREMENT_SCHEMA 18
+#define MEASUREMENT_SCHEMA 19
 #define MEASUREMENT_BASIS  "decode"
 
 // A GPU that is capped, or warms up, decodes more slowly in the seconds under the meter than in
@@ -341,18 +342,21 @@ struct measurement {
   double layer_seconds;             // step_seconds / layers
   const double *samples;            // seconds per step, in order; none for slices
   size_t sample_count;
+  // Of each sample, in the same order: the bytes that a step read, over its time and the bandwidth
+  // of the reads before and after it. None for slices, where the reads were no ceiling, and in
+  // records before schema 19.
+  const double *shares;
+  size_t share_count;
 
   struct measurement_routing routing;
 
   uint64_t bytes_per_step; // of a mixture: with the experts touched, not those expected
   uint64_t operations_per_step, resident_bytes;
-  const char *cost_formula;    // how they were counted
-  double read_bandwidth;       // B/s, the best of the backend's read kernels
-  double read_bandwidth_after; // the same after the samples
-  // bytes_per_step / step, divided by the bandwidth of the reads before and after: the median of
-  // these pairs
-  double read_bandwidth_share;
-  double share_p5, share_p95;             // of the pairs
+  const char *cost_formula;               // how they were counted
+  double read_bandwidth;                  // B/s, the best of the backend's read kernels
+  double read_bandwidth_after;            // the same after the samples
+  double read_bandwidth_share;            // the median of the shares
+  double share_p5, share_p95;             // of the shares
   double share_ci95_low, share_ci95_high; // 95 % interval of their median; NAN for slices
   const char *energy_meter;               // "rapl powercap, 2 packages", or "none: WHY"
   double idle_power_w, load_power_w;      // of what the meter covers

@@ -294,6 +294,7 @@ static const struct field result_fields[] = {
     MAYBE(measurement, slice_error_s, 0),
     LIST(measurement, slices, slice_count, measurement_slice, slice_fields),
     REALS(measurement, samples, sample_count),
+    REALS_SINCE(measurement, shares, share_count, 19),
     LIST_SINCE(measurement, prefills, prefill_count, measurement_prefill, prefill_fields, 13),
     LIST_SINCE(measurement, mixed, mixed_count, measurement_mixed, mixed_fields, 13),
     END};

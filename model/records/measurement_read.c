@@ -103,6 +103,8 @@ static void check_result(const struct measurement *result, size_t i, int schema,
     wrong = "some layers without slices are not a whole model";
   else if (result->shard.of > 1 && result->whole_model && isnan(result->shard.all_reduce_s))
     wrong = "a rank's share is not a whole model without the time of an all-reduce";
+  else if (result->share_count && result->share_count != result->sample_count)
+    wrong = "shares and samples differ in number";
   else if (result->tensor_parallel.member_count != (size_t)result->tensor_parallel.devices)
     wrong = "tensor_parallel.members and tensor_parallel.devices differ in number";
   else if (result->tensor_parallel.devices > 1 && result->shard.of > 1)
