@@ -24,9 +24,9 @@
 // natively and what is converted; 15 the device's links, and the wall's watts while all devices
 // of a machine run; 16 the ways to compute a step that were tried; 17 the rate while the watts
 // were taken; 18 a prompt's as well, and rates are of the mean step, with intervals of the mean,
-// where before they were of the median; 19 the share of the read bandwidth of every sample, and
-// unknown intervals where the samples do not tell any. Older records are read, with these unknown: their models
-// are Llamas, or were measured as such.
+// where before they were of the median; 19 the share of the read bandwidth of every sample, and no
+// intervals where the samples do not tell any. Older records are read, with these unknown: their
+// models are Llamas, or were measured as such.
 #define MEASUREMENT_SCHEMA 19
 #define MEASUREMENT_BASIS  "decode"
 
