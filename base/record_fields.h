@@ -35,6 +35,9 @@
 #define REALS(s, member, count)                                                                    \
   FIELD_OF(s, member, .kind = FIELD_REALS, .high = ENDLESS,                                        \
            .count_offset = offsetof(struct s, count))
+#define REALS_SINCE(s, member, count, schema)                                                      \
+  FIELD_OF(s, member, .kind = FIELD_REALS, .high = ENDLESS, .since = schema,                       \
+           .count_offset = offsetof(struct s, count))
 #define MAYBES(s, member, count)                                                                   \
   FIELD_OF(s, member, .kind = FIELD_MAYBES, .high = ENDLESS,                                       \
            .count_offset = offsetof(struct s, count))

@@ -85,10 +85,12 @@ static bool has_void_matrix_rate(const struct measurement *result) {
   return is_void;
 }
 
-// "unsteady, +-12 %: 66 % (60-72) of the read bandwidth"
+// "unsteady, +-12 %: 66 % (60-72) of the read bandwidth", "unsteady, with
+// too few independent samples for an interval"
 static const char *unsteadiness(const struct measurement *result, struct arena *arena) {
   const double half = (result->ci95_high - result->ci95_low) / 2 / result->tokens_per_s;
-  const char *text = arena_printf(arena, "unsteady, +-%.2g %%", 100 * half);
+  const char *text = isnan(half) ? "unsteady, with too few independent samples for an interval"
+                                 : arena_printf(arena, "unsteady, +-%.2g %%", 100 * half);
   const double share = measurement_read_share(result);
   if (isnan(share))
     return text;

@@ -24,9 +24,10 @@
 // natively and what is converted; 15 the device's links, and the wall's watts while all devices
 // of a machine run; 16 the ways to compute a step that were tried; 17 the rate while the watts
 // were taken; 18 a prompt's as well, and rates are of the mean step, with intervals of the mean,
-// where before they were of the median. Older records are read, with these unknown: their models
-// are Llamas, or were measured as such.
-#define MEASUREMENT_SCHEMA 18
+// where before they were of the median; 19 the share of the read bandwidth of every sample, and no
+// intervals where the samples do not tell any. Older records are read, with these unknown: their
+// models are Llamas, or were measured as such.
+#define MEASUREMENT_SCHEMA 19
 #define MEASUREMENT_BASIS  "decode"
 
 // A GPU that is capped, or warms up, decodes more slowly in the seconds under the meter than in
@@ -149,7 +150,7 @@ struct measurement_verification {
 // One depth of a model measured as slices.
 struct measurement_slice {
   int layers;
-  double step_seconds, ci95_low_s, ci95_high_s; // mean and its 95 % interval
+  double step_seconds, ci95_low_s, ci95_high_s; // mean and its 95 % interval; NAN: see timing.h
   const double *samples;                        // seconds per step
   size_t sample_count;
 };
@@ -293,7 +294,7 @@ struct measurement_tensor_parallel {
 struct measurement_prefill {
   int positions, chunk;
   double seconds;                 // median: the time to the first token
-  double ci95_low_s, ci95_high_s; // of the mean; NAN with fewer than six samples
+  double ci95_low_s, ci95_high_s; // of the mean; NAN if the samples do not tell it: timing.h
   double tokens_per_s;            // positions / the mean
   double matrix_rate;             // operations/s of the fastest products in cache, NAN: unknown
   double matrix_share; // the share of matrix_rate that the prompt reaches: measurement_matrix_share
@@ -335,23 +336,27 @@ struct measurement {
 
   // Of all rows of the batch, over time: batch / mean step. Per device, or for all devices of
   // measurement_devices.
-  double tokens_per_s, ci95_low, ci95_high; // 95 % interval
-  double step_seconds, p5_s, p95_s; // median and quantiles of a step's time; of slices: mean
+  double tokens_per_s, ci95_low, ci95_high; // 95 % interval; NAN if unknown: timing.h
+  double step_seconds, p5_s, p95_s; // median and quantiles of a step's time; of slices: mean and
+                                    // its interval
   double layer_seconds;             // step_seconds / layers
   const double *samples;            // seconds per step, in order; none for slices
   size_t sample_count;
+  // Of each sample, in the same order: the bytes that a step read, over its time and the bandwidth
+  // of the reads before and after it. None for slices, where the reads were no ceiling, and in
+  // records before schema 19.
+  const double *shares;
+  size_t share_count;
 
   struct measurement_routing routing;
 
   uint64_t bytes_per_step; // of a mixture: with the experts touched, not those expected
   uint64_t operations_per_step, resident_bytes;
-  const char *cost_formula;    // how they were counted
-  double read_bandwidth;       // B/s, the best of the backend's read kernels
-  double read_bandwidth_after; // the same after the samples
-  // bytes_per_step / step, divided by the bandwidth of the reads before and after: the median of
-  // these pairs
-  double read_bandwidth_share;
-  double share_p5, share_p95;             // of the pairs
+  const char *cost_formula;               // how they were counted
+  double read_bandwidth;                  // B/s, the best of the backend's read kernels
+  double read_bandwidth_after;            // the same after the samples
+  double read_bandwidth_share;            // the median of the shares
+  double share_p5, share_p95;             // of the shares
   double share_ci95_low, share_ci95_high; // 95 % interval of their median; NAN for slices
   const char *energy_meter;               // "rapl powercap, 2 packages", or "none: WHY"
   double idle_power_w, load_power_w;      // of what the meter covers

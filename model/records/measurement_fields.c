@@ -118,8 +118,8 @@ static const struct field routing_fields[] = {
 
 static const struct field slice_fields[] = {INT(measurement_slice, layers, 1),
                                             REAL(measurement_slice, step_seconds, 0),
-                                            REAL(measurement_slice, ci95_low_s, 0),
-                                            REAL(measurement_slice, ci95_high_s, 0),
+                                            MAYBE(measurement_slice, ci95_low_s, 0),
+                                            MAYBE(measurement_slice, ci95_high_s, 0),
                                             REALS(measurement_slice, samples, sample_count),
                                             END};
 
@@ -254,11 +254,11 @@ static const struct field result_fields[] = {
     LIST_SINCE(measurement, variants, variant_count, measurement_variant, variant_fields, 16),
     OBJECT(measurement, flags, flags_fields),
     REAL(measurement, tokens_per_s, 0),
-    REAL(measurement, ci95_low, 0),
-    REAL(measurement, ci95_high, 0),
+    MAYBE(measurement, ci95_low, 0),
+    MAYBE(measurement, ci95_high, 0),
     REAL(measurement, step_seconds, 0),
-    REAL(measurement, p5_s, 0),
-    REAL(measurement, p95_s, 0),
+    MAYBE(measurement, p5_s, 0),
+    MAYBE(measurement, p95_s, 0),
     REAL(measurement, layer_seconds, 0),
     OBJECT_SINCE(measurement, routing, routing_fields, 12),
     COUNT(measurement, bytes_per_step),
@@ -294,6 +294,7 @@ static const struct field result_fields[] = {
     MAYBE(measurement, slice_error_s, 0),
     LIST(measurement, slices, slice_count, measurement_slice, slice_fields),
     REALS(measurement, samples, sample_count),
+    REALS_SINCE(measurement, shares, share_count, 19),
     LIST_SINCE(measurement, prefills, prefill_count, measurement_prefill, prefill_fields, 13),
     LIST_SINCE(measurement, mixed, mixed_count, measurement_mixed, mixed_fields, 13),
     END};

@@ -43,8 +43,10 @@ static const char *wrong_readings(const struct measurement *result) {
   return NULL;
 }
 
-// The schema since which rates are of mean steps, not of medians.
-#define MEAN_SCHEMA 18
+// The schema since which rates are of mean steps, not of medians; and that since which an interval
+// that the samples do not tell is unknown.
+#define MEAN_SCHEMA     18
+#define INTERVAL_SCHEMA 19
 // That since which the slope of the watts is that of the readings (measurement_window_slope).
 #define SLOPE_SCHEMA 17
 
@@ -101,6 +103,8 @@ static void check_result(const struct measurement *result, size_t i, int schema,
     wrong = "some layers without slices are not a whole model";
   else if (result->shard.of > 1 && result->whole_model && isnan(result->shard.all_reduce_s))
     wrong = "a rank's share is not a whole model without the time of an all-reduce";
+  else if (result->share_count && result->share_count != result->sample_count)
+    wrong = "shares and samples differ in number";
   else if (result->tensor_parallel.member_count != (size_t)result->tensor_parallel.devices)
     wrong = "tensor_parallel.members and tensor_parallel.devices differ in number";
   else if (result->tensor_parallel.devices > 1 && result->shard.of > 1)
@@ -139,7 +143,7 @@ static void restate_steps(struct measurement *result, struct arena *arena) {
   if (!timing_is_told(result))
     return;
   timing_tell(&told, arena);
-  if (told.ci95_low > 0 && isfinite(told.ci95_high) && told.step_seconds > 0)
+  if (isfinite(told.tokens_per_s) && told.step_seconds > 0)
     *result = told;
 }
 
@@ -158,10 +162,12 @@ static void restate_slope(struct measurement *result, struct arena *arena) {
 static void restate(struct measurement *result, int schema, struct arena *arena) {
   if (schema < SLOPE_SCHEMA)
     restate_slope(result, arena);
+  if (schema < INTERVAL_SCHEMA) {
+    restate_prompts(result, arena);
+    restate_steps(result, arena);
+  }
   if (schema >= MEAN_SCHEMA)
     return;
-  restate_prompts(result, arena);
-  restate_steps(result, arena);
   if (isnan(result->window_tokens_per_s))
     result->joules_per_token =
         (result->shard.of > 1 ? result->shard.of : 1) * result->load_power_w / result->tokens_per_s;

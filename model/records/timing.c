@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stddef.h>
 
-// No interval of a time reaches down to 0, which would be an infinite rate.
-static const double least_share = 0.001;
-
+// An interval of a time that reached down to 0 would be one of a rate up to infinity, and no more
+// than two independent samples do not tell how much they vary: the interval is then unknown.
 static struct summary summary_of(const double *samples, size_t count, struct arena *arena) {
   struct summary summary = summarise(samples, count, arena_array(arena, count, sizeof *samples));
-  summary.mean_low = fmax(summary.mean_low, least_share * summary.mean);
+  if (!(summary.mean_low > 0) || !(summary.independent > 2))
+    summary.mean_low = summary.mean_high = NAN;
   return summary;
 }
 
@@ -68,7 +68,7 @@ static struct summary extrapolate(struct measurement *result, struct arena *aren
   if (!isnan(result->slice_error_s))
     squares += pow(student_quantile(0.975, (double)count - 2) * result->slice_error_s, 2);
   result->layer_seconds = line.b;
-  const double half = fmin(sqrt(squares), (1 - least_share) * mean);
+  const double half = sqrt(squares) < mean ? sqrt(squares) : (double)NAN;
   return (struct summary){.mean = mean,
                           .mean_low = mean - half,
                           .mean_high = mean + half,
@@ -106,10 +106,9 @@ void timing_tell(struct measurement *result, struct arena *arena) {
 
 void timing_tell_prompt(struct measurement_prefill *prompt, struct arena *arena) {
   const struct summary summary = summary_of(prompt->samples, prompt->sample_count, arena);
-  const bool has_interval = !isinf(summary.mean_high);
   prompt->seconds = summary.median;
-  prompt->ci95_low_s = has_interval ? summary.mean_low : (double)NAN;
-  prompt->ci95_high_s = has_interval ? summary.mean_high : (double)NAN;
+  prompt->ci95_low_s = summary.mean_low;
+  prompt->ci95_high_s = summary.mean_high;
   prompt->tokens_per_s = prompt->positions / summary.mean;
 }
 

@@ -17,7 +17,8 @@
 bool timing_is_told(const struct measurement *result);
 
 // From the samples of steps, or of slices of the model: step_seconds, p5_s, p95_s, layer_seconds,
-// tokens_per_s with its interval, flags.unconverged; of slices also their own times and
+// tokens_per_s with its interval (NAN if the samples are too few or too few of them independent, or
+// if it would reach a time of 0), flags.unconverged; of slices also their own times and
 // slice_error_s, of a rank's share its own step. The slices are copied to the arena.
 //
 // Tokens per second are those over time, of the mean step: a step that takes three times as long as
@@ -25,8 +26,8 @@ bool timing_is_told(const struct measurement *result);
 // interferes; of slices, which are added up, the extrapolated mean.
 void timing_tell(struct measurement *result, struct arena *arena);
 
-// The same of a prompt: `seconds` is the median, tokens_per_s are of the mean, as is the interval,
-// NAN with fewer than MIN_INTERVAL_SAMPLES. It needs at least one sample.
+// The same of a prompt: `seconds` is the median, tokens_per_s are of the mean, as is the interval.
+// It needs at least one sample.
 void timing_tell_prompt(struct measurement_prefill *prompt, struct arena *arena);
 
 // The mean seconds of a result's step, exchanges included, and of a prompt, by their samples; NAN

@@ -36,6 +36,8 @@ static void tell_whole(const struct depth *depth, struct measurement *out) {
   const struct summary shares = summarise(sampling->shares, sampling->count, sampling->sorted);
   out->samples = sampling->samples;
   out->sample_count = sampling->count;
+  out->shares = sampling->shares;
+  out->share_count = sampling->count;
   out->read_bandwidth_share = shares.median;
   out->share_p5 = shares.p5;
   out->share_p95 = shares.p95;
@@ -153,6 +155,7 @@ static void refuse_share(const struct protocol *protocol, const struct trial *tr
   out->read_bandwidth = out->read_bandwidth_after = NAN;
   out->read_bandwidth_share = out->share_p5 = out->share_p95 = NAN;
   out->share_ci95_low = out->share_ci95_high = NAN;
+  out->share_count = 0;
 }
 
 static void tell_flags(const struct protocol *protocol, const struct trial *trial,

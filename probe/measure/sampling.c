@@ -62,7 +62,7 @@ static void report(const struct sampling *sampling) {
     return;
   const double width = (summary->mean_high - summary->mean_low) / 2 / summary->mean;
   const char *format = width < 0.995 ? " +-%.2g %%" : " +-%.0f %%";
-  const char *interval = isinf(width) ? "" : arena_printf(protocol->arena, format, 100 * width);
+  const char *interval = !(width < 1) ? "" : arena_printf(protocol->arena, format, 100 * width);
   protocol->progress(arena_printf(protocol->arena, "%s: %.4g token/s%s, %zu sample%s",
                                   sampling->label, sampling->batch / summary->mean, interval,
                                   sampling->count, sampling->count == 1 ? "" : "s"));

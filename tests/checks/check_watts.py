@@ -288,7 +288,7 @@ def test_not_measured(machine):
 def test_older_record(machine):
     def without_what_is_newer(result):
         for name in ('readings', 'tensor_parallel', 'step_form', 'variants', 'prefills', 'mixed', 'routing',
-                     'share_ci95_low', 'share_ci95_high', 'window_tokens_per_s'):
+                     'share_ci95_low', 'share_ci95_high', 'window_tokens_per_s', 'shares'):
             del result[name]
         for name in ('experts', 'latent', 'layer', 'rope'):
             del result['model'][name]

@@ -401,7 +401,7 @@ static void test_interval_of_slices(void **state) {
   (void)state;
   struct scene scene;
   scene_start(&scene);
-  stand_in.drift = 3e-4;
+  stand_in.disturbance = 0.02;
   scene.trial.layers[0] = 2;
   scene.trial.layers[1] = 3;
   scene.trial.layers[2] = 6;

@@ -6,6 +6,7 @@
 #include "tests/support/fixture.h"
 
 static const double samples[] = {0.1, 0.1 + 1e-17, 1.0 / 3, 0.125};
+static const double shares[] = {0.93, 0.9300000000000001, 0.5, 0.94};
 
 static const struct measurement_throttle throttles[] = {{"software power cap", 0.4},
                                                         {"hardware slowdown", 5.5}};
@@ -70,6 +71,8 @@ const struct measurement example_measurement = {
     .layer_seconds = 0.1 / 22,
     .samples = samples,
     .sample_count = 4,
+    .shares = shares,
+    .share_count = 4,
     .bytes_per_step = 2123456789,
     .operations_per_step = 9007199254740993,
     .resident_bytes = 2200000000,

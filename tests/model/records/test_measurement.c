@@ -49,6 +49,9 @@ static void test_round_trip(void **state) {
   assert_int_equal(result->sample_count, example_measurement.sample_count);
   assert_memory_equal(result->samples, example_measurement.samples,
                       result->sample_count * sizeof(double));
+  assert_int_equal(result->share_count, result->sample_count);
+  assert_memory_equal(result->shares, example_measurement.shares,
+                      result->share_count * sizeof(double));
   assert_true(result->tokens_per_s == example_measurement.tokens_per_s);
   assert_true(result->power_slope_w_per_s == -0.5);
   assert_true(isnan(result->load_power_w));

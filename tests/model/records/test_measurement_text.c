@@ -37,10 +37,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a complete measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 19}", "a record of schema 19, this version reads 1 to 18");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 18");
+  refuse(&work, "{\"schema\": 20}", "a record of schema 20, this version reads 1 to 19");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 19");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 18}", "the record has no digest");
+  refuse(&work, "{\"schema\": 19}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -86,6 +86,9 @@ static const struct {
     {"samples", "3", "results[0].samples: expected a list, found a number"},
     {"samples", "[0.1, -0.1]", "results[0].samples[1]: expected a number of at least 0"},
     {"samples", "[0.1, null]", "results[0].samples[1]: expected a number, found null"},
+    {"shares", NULL, "results[0].shares: this field is missing"},
+    {"shares", "[0.9, -0.1]", "results[0].shares[1]: expected a number of at least 0"},
+    {"shares", "[0.9]", "shares and samples differ in number"},
     {"slices", "[{}]", "results[0].slices[0].layers: this field is missing"},
     {"prefills",
      "[{\"positions\": 513, \"chunk\": 256, \"seconds\": 4.0, \"ci95_low_s\": 3.9, "
@@ -210,6 +213,7 @@ static void take_out_8(json_t *record) {
     json_object_del(json_object_get(result, "flags"), "window_differs");
     json_object_del(result, "share_ci95_low");
     json_object_del(result, "share_ci95_high");
+    json_object_del(result, "shares");
   }
 }
 
@@ -305,7 +309,7 @@ static void test_old_schema(void **state) {
   // When it is resumed, it is written in the newest schema.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(example_text(work.path, arena), "\"schema\": 18"));
+  assert_non_null(strstr(example_text(work.path, arena), "\"schema\": 19"));
   place_of_work_end(&work);
 }
 

@@ -337,8 +337,8 @@ static void test_devices(void **state) {
   }
 }
 
-// Batch 4 and 16 with KV cache and head in bf16; 16 and 64 with one of the two in fp8, twice as fast
-// and newer.
+// Batch 4 and 16 with KV cache and head in bf16; 16 and 64 with one of the two in fp8, twice as
+// fast and newer.
 static void test_precisions(void **state) {
   (void)state;
   enum { OF_KV, OF_HEAD };

@@ -39,6 +39,39 @@ static void test_tokens_over_time(void **state) {
   arena_free(&arena);
 }
 
+// Samples that rise all the time are as good as two; with one that takes ten times as long as all
+// others together, the interval would reach a time of 0. Neither tells an interval, but a rate.
+static void test_no_interval(void **state) {
+  (void)state;
+  static const double rising[] = {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7};
+  static const double one_long[] = {1, 1, 1, 1, 1, 1, 1, 70};
+  static const double *const samples[] = {rising, one_long};
+  static const double means[] = {1.35, 77.0 / 8};
+  struct arena arena = {NULL};
+  for (size_t i = 0; i < 2; i++) {
+    struct measurement result = example_measurement;
+    result.samples = samples[i];
+    result.sample_count = 8;
+    timing_tell(&result, &arena);
+    expect_near(result.tokens_per_s, result.batch / means[i], 1e-12, "rate");
+    assert_true(isnan(result.ci95_low) && isnan(result.ci95_high) && result.flags.unconverged);
+    expect_fragment(measurement_doubts(&result, &arena),
+                    "unsteady, with too few independent samples for an interval");
+    struct measurement_prefill prompt = {.positions = 40, .samples = samples[i], .sample_count = 8};
+    timing_tell_prompt(&prompt, &arena);
+    assert_true(isnan(prompt.ci95_low_s) && isnan(prompt.ci95_high_s));
+    const struct measurement_slice slices[] = {
+        {.layers = 1, .samples = disturbed, .sample_count = 8},
+        {.layers = 2, .samples = samples[i], .sample_count = 8}};
+    result.slices = slices;
+    result.slice_count = 2;
+    timing_tell(&result, &arena);
+    assert_true(isfinite(result.tokens_per_s) && isnan(result.ci95_low) && isnan(result.p95_s));
+    assert_true(isfinite(result.slices[0].ci95_low_s) && isnan(result.slices[1].ci95_low_s));
+  }
+  arena_free(&arena);
+}
+
 // Every shipped record's results follow from its own samples, whatever formulas wrote it: falcon's
 // interval, with the line's error at one degree of freedom, llama's power, which had settled.
 static void test_shipped_records(void **state) {
@@ -128,6 +161,7 @@ static void test_slope(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_tokens_over_time),
+      cmocka_unit_test(test_no_interval),
       cmocka_unit_test(test_shipped_records),
       cmocka_unit_test(test_samples_without_a_rate),
       cmocka_unit_test(test_slope),
