@@ -136,13 +136,8 @@ static bool is_precise(const struct choosing *choosing, size_t row) {
   return true;
 }
 
-static bool is_later(struct date a, struct date b) {
-  return a.year != b.year     ? a.year > b.year
-         : a.month != b.month ? a.month > b.month
-                              : a.day > b.day;
-}
-
-// The best grade and the newest date among the candidates.
+// The best grade and the newest date among the candidates: of a month or year, its first day, so
+// that no row is dropped that may be as new as that.
 static void find_best(struct choosing *choosing) {
   choosing->best = GRADE_ASSUMED;
   choosing->newest = (struct date){0};
@@ -150,7 +145,8 @@ static void find_best(struct choosing *choosing) {
     const enum grade grade = catalog_grade(choosing->table, choosing->rows[i]);
     struct date date;
     choosing->best = grade < choosing->best ? grade : choosing->best;
-    if (catalog_date(choosing->table, choosing->rows[i], &date) && is_later(date, choosing->newest))
+    if (date_parse_first(table_cell(choosing->table, choosing->rows[i], "as_of"), &date) &&
+        date_compare(date, choosing->newest) > 0)
       choosing->newest = date;
   }
 }
