@@ -407,8 +407,6 @@ static void test_ramps(void **state) {
       {"inflation = 3 %/yr", "months = 6\nmeanwhile = cloud\n",
        "option 'a' has costs by year, from 'inflation', which are not defined for a later "
        "purchase"},
-      {"availability = 90, 95 %", "months = 6\nmeanwhile = cloud\n",
-       "by year, from 'availability', w"},
       {"", "months = 6\nmeanwhile = cloud\nsuccessor = b\n[case late]\nb.ramp = 6 month\n", ""},
       {"", "months = 6\nmeanwhile = cloud\nsuccessor = b\n[range]\nb.ramp = uniform(0, 6) month\n",
        "option 'b' has a 'ramp'"},
