@@ -64,7 +64,7 @@ struct tally {
 struct verdicts {
   uint64_t decided;            // some option is the cheapest
   uint64_t *ranked, *cheapest; // [option_count]
-  uint64_t *unsaved; // [option_count] the saving is no number, as in cost_saving
+  uint64_t *unsaved;           // [option_count] draws without a saving, as in cost_saving
 };
 
 struct simulation_part {

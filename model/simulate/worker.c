@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-// Also of costs that are none of a share, below zero or of a baseline that costs nothing, whose draws
-// tallying.c counts: part.c then shows none.
+// Also where there is none, of a cost below zero or against a baseline that costs nothing: those
+// draws are counted in tallying.c, and part.c then shows none.
 VECTOR_CLONES static void find_saving(const double *cost, const double *baseline, double *out) {
 #pragma omp simd
   for (int i = 0; i < VECTOR_BLOCK; i++)
