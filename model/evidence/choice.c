@@ -31,20 +31,18 @@ void choice_keep_best_grade(struct choice *choice) {
   choice_keep(choice, kept);
 }
 
-static struct date date_of(const struct choice *choice, size_t i) {
-  struct date date = {0};
-  catalog_date(choice->table, choice->rows[i], &date);
-  return date;
-}
-
 void choice_keep_recent(struct choice *choice) {
   bool *kept = arena_array(choice->arena, choice->count, sizeof *kept);
-  struct date newest = {0};
+  struct date newest = {0}, date;
   for (size_t i = 0; i < choice->count; i++)
-    if (date_compare(date_of(choice, i), newest) > 0)
-      newest = date_of(choice, i);
-  for (size_t i = 0; i < choice->count; i++)
-    kept[i] = !date_is_stale(date_of(choice, i), newest);
+    if (date_parse_first(table_cell(choice->table, choice->rows[i], "as_of"), &date) &&
+        date_compare(date, newest) > 0)
+      newest = date;
+  for (size_t i = 0; i < choice->count; i++) {
+    date = (struct date){0};
+    catalog_date(choice->table, choice->rows[i], &date);
+    kept[i] = !date_is_stale(date, newest);
+  }
   choice_keep(choice, kept);
 }
 

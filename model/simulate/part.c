@@ -289,10 +289,11 @@ static size_t option_of(const struct simulation_frame *frame, size_t o) {
 // Why a saving that lacks this share of its draws is not shown: they are all at one of its ends.
 static const char *why_no_saving(const struct simulation_frame *frame, double unsaved,
                                  struct arena *arena) {
-  return arena_printf(arena,
-                      "in %.3g %% of the draws, it or %s costs less than nothing; no share of that "
-                      "can be saved, and percentiles of the other draws alone would mislead",
-                      100 * unsaved, frame->labels[frame->baseline]);
+  return arena_printf(
+      arena,
+      "in %.3g %% of the draws, it costs less than nothing, or %s costs nothing or "
+      "less; no share of that can be saved, and percentiles of the other draws alone would mislead",
+      100 * unsaved, frame->labels[frame->baseline]);
 }
 
 static void fill_outcome(const struct simulation_part *part, size_t o, struct outcome *outcome,

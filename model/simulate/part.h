@@ -66,7 +66,7 @@ struct tally {
 struct verdicts {
   uint64_t decided;            // some option is the cheapest
   uint64_t *ranked, *cheapest; // [option_count]
-  uint64_t *unsaved; // [option_count] it or the baseline costs less than nothing: no saving
+  uint64_t *unsaved;           // [option_count] draws without a saving, as in cost_saving
 };
 
 struct simulation_part {

@@ -66,9 +66,9 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
     no_saving[o] = "";
     if (o == scenario->baseline || !standing->compared)
       continue;
-    unsaved[o] = isnan(standing->saving);
+    unsaved[o] = !isfinite(standing->saving);
     if (unsaved[o] > 0)
-      no_saving[o] = arena_printf(arena, "it or %s costs less than nothing",
+      no_saving[o] = arena_printf(arena, "it costs less than nothing, or %s costs nothing or less",
                                   scenario->options[scenario->baseline].label);
     else
       outcomes[savings++] = certain_outcome(OUTCOME_SAVING, o, standing->saving);

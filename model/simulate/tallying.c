@@ -83,7 +83,7 @@ static void tally_verdicts(const struct simulation_run *run, struct worker *work
   }
 }
 
-// Only where a cost was below zero.
+// Only where a cost was below zero, or the baseline cost nothing.
 static void tally_unsaved(const struct simulation_run *run, struct worker *worker, size_t count) {
   const struct simulation_frame *frame = &run->frame;
   const struct tally *tallies = worker->part->tallies;
@@ -91,10 +91,10 @@ static void tally_unsaved(const struct simulation_run *run, struct worker *worke
   const double *base = worker->outcomes + baseline * VECTOR_BLOCK;
   for (size_t o = 0; o < frame->option_count; o++) {
     const double *cost = worker->outcomes + o * VECTOR_BLOCK;
-    if (o == baseline || fmin(tallies[o].lowest, tallies[baseline].lowest) >= 0)
+    if (o == baseline || (tallies[o].lowest >= 0 && tallies[baseline].lowest > 0))
       continue;
     for (size_t i = 0; i < count; i++)
-      worker->part->verdicts.unsaved[o] += isnan(cost_saving(cost[i], base[i])) ? 1 : 0;
+      worker->part->verdicts.unsaved[o] += isfinite(cost_saving(cost[i], base[i])) ? 0 : 1;
   }
 }
 

@@ -6,11 +6,12 @@
 
 #include <string.h>
 
-// Also of costs below zero, whose draws tallying.c counts: part.c then shows none.
+// Also where there is none, of a cost below zero or against a baseline that costs nothing: those
+// draws are counted in tallying.c, and part.c then shows none.
 VECTOR_CLONES static void find_saving(const double *cost, const double *baseline, double *out) {
 #pragma omp simd
   for (int i = 0; i < VECTOR_BLOCK; i++)
-    out[i] = 1 - cost[i] / baseline[i];
+    out[i] = baseline[i] != 0 ? 1 - cost[i] / baseline[i] : 0;
 }
 
 void worker_find_outcomes(const struct simulation_run *run, struct worker *worker,

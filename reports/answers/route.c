@@ -402,11 +402,12 @@ static const char *served_words(const struct writing *writing) {
                                ? arena_printf(writing->arena, " Discounted, it costs %s.",
                                               money(writing, discounted_cost(answer)))
                                : "";
-  return arena_printf(
-      writing->arena, "%s for %zu workload%s over %.4g years, %s of it upfront: %s.%s%s",
-      money(writing, answer->split.cost), answer->problem.workload_count,
-      answer->problem.workload_count == 1 ? "" : "s", years, money(writing, answer->split.capex),
-      purchases(writing), dual_words(writing), discounted); // "That is" is what is paid
+  return arena_printf(writing->arena,
+                      "%s for %zu workload%s over %.4g year%s, %s of it upfront: %s.%s%s",
+                      money(writing, answer->split.cost), answer->problem.workload_count,
+                      answer->problem.workload_count == 1 ? "" : "s", years, years == 1 ? "" : "s",
+                      money(writing, answer->split.capex), purchases(writing), dual_words(writing),
+                      discounted); // "That is" is what is paid
 }
 
 static bool can_serve(const struct route_answer *answer, size_t w) {
@@ -455,7 +456,8 @@ static void explain_how(const struct writing *writing) {
       writing->written,
       "Minimizes the sum of nodes times cost per node, plus whole spares and a fixed cost "
       "for every option used, over whole purchase units whose nodes an option's workloads share "
-      "(model/optimise/allocation.h states the program); GLPK proved it optimal.");
+      "(model/optimise/allocation.h states the program)%s.",
+      answer->split.status == ALLOCATION_OPTIMAL ? "; GLPK proved it optimal" : "");
   answer_reason(writing->written, "A node's cost and the fixed cost are the slope and intercept of "
                                   "tco over nodes; every option was resolved for each workload.");
   if (answer->split.status == ALLOCATION_OPTIMAL)

@@ -178,9 +178,7 @@ class Simulation {
       return { finite: false };
     const savings = costs.map((cost, o) => (o === baseline || !this.setup.options[o].compared ? null
       : cost.map((x, k) => saving_of(x, costs[baseline][k]))));
-    const unsaved = savings.map((one) => (one ? one.filter(Number.isNaN).length / one.length : 0));
-    if (!savings.every((one, o) => !one || unsaved[o] || one.every(Number.isFinite)))
-      return { finite: false };
+    const unsaved = savings.map((one) => (one ? one.filter((x) => !Number.isFinite(x)).length / one.length : 0));
     return { finite: true, levels, unsaved, costs: costs.map((cost) => percentiles_of(cost, levels)),
       savings: savings.map((saving, o) => (saving && !unsaved[o] ? percentiles_of(saving, levels) : null)),
       damages: items.map((one, o) => (on_time[o] ? this.damages(one, on_time[o]) : null)),

@@ -385,7 +385,7 @@ int autofit(struct book *book, int last_row, int last_column) {
                         .at = book->sheet,
                         .columns = book->sheet->dim_colmax + 1,
                         .last = last_column,
-                        .last_row = last_row < 0 ? (int)book->sheet->dim_rowmax : last_row};
+                        .last_row = last_row};
   if (!book->writing)
     return last_column;
   if (book->blank_column && book->blank_column <= last_column)

@@ -7,8 +7,8 @@
 
 #include "reports/spreadsheet/book.h"
 
-// Call after all cells and widths of the sheet have been set; last_row (-1: of all cells) and
-// last_column are the last ones printed, but if letters would then be too small, its blank columns
+// Call after all cells and widths of the sheet have been set; last_row and last_column are the last
+// ones printed, but if letters would then be too small, its blank columns
 // (book.h) are not. Also chooses the paper on which the sheet is one legible page, if there is one;
 // a sheet that is too wide for any takes several, with its frozen columns on each. Returns the last
 // column printed: that of the longest text at least, unless it is blank.

@@ -256,7 +256,6 @@ void end_sheet(struct book *book, int last_row, int last_column) {
   keep_validations(book->sheet);
   last_column = autofit(book, last_row, last_column);
   lxw_protection allowed = {.format_columns = LXW_TRUE, .format_rows = LXW_TRUE};
-  if (last_row >= 0)
-    worksheet_print_area(book->sheet, 0, 0, (lxw_row_t)last_row, (lxw_col_t)last_column);
+  worksheet_print_area(book->sheet, 0, 0, (lxw_row_t)last_row, (lxw_col_t)last_column);
   worksheet_protect(book->sheet, NULL, &allowed);
 }

@@ -85,8 +85,7 @@ const char *cell_on(const struct book *book, const char *sheet, int row, int col
 // frozen.
 void begin_sheet(struct book *book, const char *title, int title_rows, int frozen_columns);
 
-// Room for the contents of all cells (autofit.h), print area and protection, without a password. A
-// sheet with texts only needs no print area: if last_row is -1, all of it is printed.
+// Room for the contents of all cells (autofit.h), print area and protection, without a password.
 void end_sheet(struct book *book, int last_row, int last_column);
 
 #endif

@@ -246,5 +246,5 @@ void write_evidence(struct book *book) {
   for (size_t o = 0; o < scenario->option_count; o++)
     book->row = watts_write_readings(book, &tables[o], book->row);
   set_widths(book, (const int[]){44, 22, 14, 16, 12, SOURCE_WIDTH, 12, 36}, 8, COLUMN_FROM);
-  end_sheet(book, -1, COLUMN_FROM);
+  end_sheet(book, book->row - 1, COLUMN_FROM);
 }

@@ -59,6 +59,11 @@ def last_day(row):
     return datetime.date(int(year) + month // 12, month % 12 + 1, 1) - datetime.timedelta(1)
 
 
+def first_day(row):
+    year, month, day = (row['as_of'].split('-') + ['1', '1'])[:3]
+    return datetime.date(int(year), int(month), int(day))
+
+
 def year_before(day):
     return day.replace(year=day.year - 1, day=28 if (day.month, day.day) == (2, 29) else day.day)
 
@@ -71,7 +76,7 @@ def candidates(asked, lengths=(None, None)):
         length is None or row[column] and float(row[column]) == length
         for column, length in zip(('isl', 'osl'), lengths))]
     rows = [row for row in rows if grade(row) == min(map(grade, rows))]
-    newest = max(map(last_day, rows), default=None)
+    newest = max(map(first_day, rows), default=None)
     rows = [row for row in rows if last_day(row) >= year_before(newest)]
     ordered = sorted(rows, key=lambda row: (-rate(row), row['id']))
     best = {}

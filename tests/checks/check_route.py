@@ -214,12 +214,16 @@ def check_spares(folder):
         run('compare', str(path), '-q', '--format', 'json', '--set', 'accelerators=64').stdout)['options'][0]['items']
     check('spares: as compare', near(row['cost'], exact['tco'], 1e-12) and row['with_spares'] == exact['accelerators_bought'] == 68, (row, exact['tco']))
     check('spares: said', f"{exact['tco']:,.0f} USD for 1 workload" in found['answer'] and f"{exact['capex']:,.0f} USD of it upfront: 8 nodes and 4 spares of it" in found['answer'], found['answer'])
+    year = answer('route', str(path), '--set', 'horizon=1 yr')['answer']
+    check('spares: one year', ' for 1 workload over 1 year, ' in year, year)
     check('spares: no warning', not any('linear' in warning for warning in found['warnings']), found['warnings'])
     for budget, amount in (('capex_budget', exact['capex']), ('budget', exact['tco'])):
         path.write_text(SPARES + f'[portfolio]\n{budget} = {amount + 1:.0f} USD\n', encoding='utf-8')
         check(f'{budget}: kept', near(answer('route', str(path))['tables']['split']['rows'][0]['cost'], exact['tco'], 1e-12))
         path.write_text(SPARES + f'[portfolio]\n{budget} = {amount - 1000:.0f} USD\n', encoding='utf-8')
         found = answer('route', str(path), status=1)
+        how = found['reasons'][0]
+        check(f'{budget}: nothing is proved', how.endswith('states the program).') and 'optimal' not in how, how)
         check(f'{budget}: broken', f"without: {budget.replace('_', ' ')} ({exact['tco']:,.0f} USD)" in found['answer'], found['answer'])
     for stock, status in ((68, 0), (67, 1)):
         path.write_text(SPARES + f'[supply it]\nstock = {stock} gpu\n', encoding='utf-8')

@@ -316,6 +316,22 @@ def check_below_nothing(folder):
         check_share_below_nothing(path, result, baseline, ranges)
 
 
+def check_against_nothing(folder):
+    """Of a baseline that costs nothing in every draw there is no saving, which is no error, with ranges and without."""
+    path = pathlib.Path(folder, 'nothing.ini')
+    scenario = f'[scenario]\ninherits = {ROOT}/tests/checks/workbook/horizons.ini\nbaseline = free\n'
+    for ranges in ('[range]\nlong.list_price = triangular(40000, 50000, 60000) USD\n', ''):
+        path.write_text(scenario + ranges, encoding='utf-8')
+        if ranges:
+            result = simulated(path, '--draws', 512)
+            check('no saving against nothing', {one['kind'] for one in result['outcomes']} == {'cost'}
+                  and result['unsaved'] == {'long': 1, 'short': 1, 'free': 0}, str(result))
+        book = run('report', path, '-q', '-o', path.with_suffix('.xlsx'))
+        check('report writes the workbook', book.returncode == DONE, book.stderr)
+        said = run('compare', path, '-q')
+        check('compare answers', said.returncode == DONE and 'free costs least' in said.stdout, said.stdout + said.stderr)
+
+
 def check_share_below_nothing(path, result, baseline, ranges):
     """The remedy is a share of the price, so the cost falls evenly with its limit, and is below zero from there on."""
     low, high = map(float, re.findall(r'\d+', ranges.split('uniform')[1]))
@@ -330,7 +346,7 @@ def check_share_below_nothing(path, result, baseline, ranges):
         check(f'the share of the draws of {option} without a saving against {baseline}',
               abs(share - (wanted if affected else 0)) < 1e-3, f'{share}, not {wanted}')
         if share:
-            words = f'in {100 * share:.3g} % of the draws, it or {baseline} costs less than nothing'
+            words = f'in {100 * share:.3g} % of the draws, it costs less than nothing, or {baseline} costs nothing or less'
             check('in words', words in result['no_saving'][option], result['no_saving'][option])
             said = ' '.join(run('compare', path, '-q').stdout.split())
             check('compare says so', f': {option}: in ' in said and 'No saving over the ranges: ' in said, said)
@@ -475,6 +491,7 @@ def main():
         check_wrong(folder)
         check_solve(folder)
         check_below_nothing(folder)
+        check_against_nothing(folder)
     check_faces()
     check_stop()
     count.finish()

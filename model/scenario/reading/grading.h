@@ -1,14 +1,14 @@
 // grading: the grades of an option's figures and of its headline.
 //
 // The headline grade is the weakest among the inputs of the table and the numbers in the user's
-// items that matter: those that change the cost per token by more than GRADE_MATTERS if they
-// alone fall or rise by GRADE_SWING. Faces that update it live watch the table and the most
-// influential numbers. A price of 0 cannot fall or rise by a share: it matters if any other
-// price would change the cost at all. If no input matters, as in an option that costs nothing, the
-// headline grade is the weakest of all; if none is stated, assumed. A list by year is one input, the factor of all its years,
-// with the weakest of their grades and its own. The grades of throughput, power and price are the
-// weakest of their inputs. Rates, and watts, that are combined into a serving estimate keep their
-// grades, but count as projected at best: their combination was not measured.
+// items that matter: those that change the cost per token by more than GRADE_MATTERS if they alone
+// fall or rise by GRADE_SWING. Faces that update it live watch the table and the most influential
+// numbers. A price of 0 cannot fall or rise by a share: it matters if any other price would change
+// the cost at all. If no input matters, as in an option that costs nothing, the headline grade is
+// the weakest of all; if none is stated, assumed. A list by year is one input, the factor of all
+// its years, with the weakest of their grades and its own. The grades of throughput, power and
+// price are the weakest of their inputs. Rates, and watts, that are combined into a serving
+// estimate keep their grades, but count as projected at best: their combination was not measured.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 #define PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
 

@@ -314,6 +314,12 @@ def no_footer(subject):
 
 
 @breaks(25)
+def no_print_area(subject):
+    names = subject.book.names
+    names.remove(next(name for name in names if name.name == '_xlnm.Print_Area' and name.sheet == 'Evidence'))
+
+
+@breaks(25)
 def no_digest(subject):
     for cell in subject.book.sheets['Change log'].cells.values():
         if isinstance(cell.value, str):

@@ -59,7 +59,8 @@ def rule_06(subject):
 
 def rule_25(subject):
     """ready to print; a change log with version, digest and seed; two runs give the same bytes"""
-    titled = {name.local for name in subject.book.names if name.name == '_xlnm.Print_Titles'}
+    titled, with_area = ({name.local for name in subject.book.names if name.name == f'_xlnm.Print_{what}'}
+                         for what in ('Titles', 'Area'))
     for number, sheet in enumerate(subject.book.sheets.values()):
         root, page = sheet.root, sheet.root.find('pageSetup')
         fitted = root.find('sheetPr/pageSetUpPr[@fitToPage="1"]') is not None
@@ -69,6 +70,8 @@ def rule_25(subject):
             yield f'{sheet.name}: not fitted to the width of pages'
         elif page.get('fitToWidth', '1') != '1' and not fit.repeated_columns(subject.book, sheet):
             yield f'{sheet.name}: no labels on the second page'
+        if str(number) not in with_area:
+            yield f'{sheet.name}: no print area'
         if not root.findtext('headerFooter/oddFooter'):
             yield f'{sheet.name}: no footer'
         if sheet.name != 'Cover' and root.find('sheetViews//pane[@state="frozen"]') is None:

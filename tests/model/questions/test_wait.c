@@ -395,13 +395,17 @@ static void test_common_terms(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-// Served in full from the first day, by every option that takes part.
+// Served in full from the first day, by every option that takes part, at costs that do not follow
+// the year.
 static void test_ramps(void **state) {
   (void)state;
   static const struct {
     const char *common, *wait, *message;
   } cases[] = {
       {"ramp = 6 month", "months = 6\nmeanwhile = cloud\n", "option 'a' has a 'ramp'"},
+      {"inflation = 3 %/yr", "months = 6\nmeanwhile = cloud\n",
+       "option 'a' has costs by year, from 'inflation', which are not defined for a later "
+       "purchase"},
       {"", "months = 6\nmeanwhile = cloud\nsuccessor = b\n[case late]\nb.ramp = 6 month\n", ""},
       {"", "months = 6\nmeanwhile = cloud\nsuccessor = b\n[range]\nb.ramp = uniform(0, 6) month\n",
        "option 'b' has a 'ramp'"},
