@@ -567,7 +567,7 @@ def test_not_validated(folder):
         state = shown.at('Cover', shown.row('Cover', 'Checks'), 2)
         said = next(shown.at('Cover', row, 1) for row in range(1, case_row) if book.sheets['Cover'].cell(row, 1)
                     and book.sheets['Cover'].cell(row, 1).formula)
-        below = shown.at('Cover', shown.row('Cover', 'Overwritten inputs') + 1, 1) or ''
+        below = shown.at('Cover', shown.row('Cover', 'Overwritten inputs: see Change log') + 1, 1) or ''
         expect(state == ('all pass' if passes else 'a check FAILS'), f'{typed}: {state}')
         expect(('costs least' in said) == passes and (passes or said == 'No answer: see Checks.'), f'{typed}: {said}')
         expect(below == notice, f'{typed}: below the answer is {below!r}')
