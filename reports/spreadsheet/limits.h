@@ -15,8 +15,8 @@ struct input_limits {
 
 struct input_limits limits_range(const struct book *book, int declaration);
 
-// The same for a spreadsheet program, which applies it to what is typed, not to what is pasted; with
-// the message for anything else.
+// The same for a spreadsheet program, which applies it to what is typed, not to what is
+// pasted, with the message for anything else.
 lxw_data_validation *limits_of(const struct book *book, int declaration);
 
 #endif

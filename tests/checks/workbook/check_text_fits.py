@@ -135,7 +135,7 @@ def check_fine_periods(folder):
 
 
 LONG = (  # scenarios of owning, renting and an API; what is set; a sheet, and the pages that its rows are on
-    ('period = 1 month', '', 'Owned H200', 2),
+    ('period = 1 month', '', 'Owned H200', 3),
     ('', 'demand_growth = 20 %/yr\nown.life = 2 yr\nloan_share = 50 %\nloan_rate = 6 %/yr\nloan_term = 3 yr', 'Owned H200', 2),
     ('', '', 'Owned H200', 2),
 )
