@@ -142,7 +142,7 @@ static lxw_format *wrapped_twin(struct formats *formats, const lxw_format *forma
 // Widens a column as far as allowed; wraps a text that needs still more. One that needs little more
 // gets it: in a narrower font than Calibri, its second line would be blank.
 static void widen(struct sheet *sheet, lxw_cell *cell, double missing) {
-  const double most = MAX_CHARACTERS * DIGIT + PADDING, little = most / 6;
+  const double most = MAX_CHARACTERS * DIGIT + PADDING, little = most / 36;
   double *width = &sheet->widths[cell->col_num];
   lxw_format *wrapped = *width + missing > most + little && text_of(cell)
                             ? wrapped_twin(&sheet->book->formats, cell->format)

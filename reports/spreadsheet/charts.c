@@ -22,11 +22,11 @@ static const struct {
     {0x6296CB, LXW_CHART_PATTERN_NONE},                   // capital expenditure
     {0x2C2671, LXW_CHART_PATTERN_NONE},                   // power
     {0xEAE6B7, LXW_CHART_PATTERN_NONE},                   // cooling
-    {0x98491B, LXW_CHART_PATTERN_NONE},                   // colocation
-    {0x0B2116, LXW_CHART_PATTERN_NONE},                   // support
+    {0x98491B, LXW_CHART_PATTERN_LARGE_GRID},             // colocation
+    {0xBB4DA9, LXW_CHART_PATTERN_NONE},                   // support
     {0xE8BBD2, LXW_CHART_PATTERN_NONE},                   // licenses
     {0x6B2B81, LXW_CHART_PATTERN_NONE},                   // engineering
-    {0x44872D, LXW_CHART_PATTERN_NONE},                   // repair
+    {0x0B2116, LXW_CHART_PATTERN_NONE},                   // repair
     {0x225522, LXW_CHART_PATTERN_WIDE_UPWARD_DIAGONAL},   // rent
     {0x882255, LXW_CHART_PATTERN_SMALL_GRID},             // demand beyond capacity
     {0x661100, LXW_CHART_PATTERN_WIDE_DOWNWARD_DIAGONAL}, // tokens bought

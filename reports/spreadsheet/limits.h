@@ -15,8 +15,8 @@ struct input_limits {
 
 struct input_limits limits_range(const struct book *book, int declaration);
 
-// What a spreadsheet program lets nobody type, although it may be pasted: everything else, with the
-// message about it.
+// The same for a spreadsheet program, which applies it to what is typed, not to what is
+// pasted, with the message for anything else.
 lxw_data_validation *limits_of(const struct book *book, int declaration);
 
 #endif

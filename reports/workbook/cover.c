@@ -9,6 +9,7 @@
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
+#include "reports/faces/answer.h"
 #include "reports/faces/parts.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"

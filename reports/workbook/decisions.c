@@ -371,7 +371,7 @@ void write_summary(struct book *book) {
            "Every case as it was when the workbook was written. Select a case on the Cover to "
            "apply it to all other sheets.",
            TEXT_NOTE);
-  put_not_following(book, NOTE_ROW + 1);
+  written_put_not_following(book, NOTE_ROW + 1);
   end_sheet(book, last, (int)answer_columns(answer) - 1);
 }
 

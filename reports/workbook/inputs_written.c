@@ -438,6 +438,15 @@ const char *written_changed(const struct book *book, int row) {
   return cell_on(book, SHEET_INPUTS, row, book->sheets->typed.changed_column);
 }
 
+void written_put_not_following(struct book *book, int row) {
+  const char *count = written_count(book);
+  put_notice(book, row, "",
+             arena_printf(book->arena,
+                          "IF(%s=0,\"\",\"Inputs overwritten since: \"&%s&\". This sheet does not "
+                          "follow them.\")",
+                          count, count));
+}
+
 static const char *sum_of(const struct book *book, int column) {
   const struct typed_rows *typed = &book->sheets->typed;
   return arena_printf(book->arena, "SUM(%s:%s)", cell_on(book, SHEET_INPUTS, typed->first, column),

@@ -66,6 +66,9 @@ const char *written_changed(const struct book *book, int row);
 // How many inputs have been overwritten in any case, "'Inputs'!$N$80".
 const char *written_count(const struct book *book);
 
+// The notice that they have no effect on the current sheet.
+void written_put_not_following(struct book *book, int row);
+
 // How many live values have been: a formula without its "=".
 const char *written_live_count(const struct book *book);
 

@@ -290,6 +290,6 @@ void write_scope(struct book *book) {
            arena_printf(book->arena, "Case %s, as it was when the workbook was written.",
                         book->scenario->case_labels[book->scenario->selected]),
            TEXT_NOTE);
-  put_not_following(book, NOTE_ROW + 1);
+  written_put_not_following(book, NOTE_ROW + 1);
   end_sheet(book, last, (int)columns - 1);
 }

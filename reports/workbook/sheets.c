@@ -12,7 +12,6 @@
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/inputs_written.h"
 
 #include <string.h>
 
@@ -173,15 +172,6 @@ void put_notice(struct book *book, int row, const char *value, const char *formu
                                  .format = formats_text(&book->formats, TEXT_STAMP)};
   put_formula_text(book, row, 0, value, formats_text(&book->formats, TEXT_STRONG), "=%s", formula);
   put_rule(book, row, 0, row, 0, &rule);
-}
-
-void put_not_following(struct book *book, int row) {
-  const char *count = written_count(book);
-  put_notice(book, row, "",
-             arena_printf(book->arena,
-                          "IF(%s=0,\"\",\"Inputs overwritten since: \"&%s&\". This sheet does not "
-                          "follow them.\")",
-                          count, count));
 }
 
 void put_check_state(struct book *book, int row, int column) {

@@ -98,8 +98,8 @@ struct simulation_rows {
   int bars;     // of the first bar; its own
 };
 
-// Where Inputs counts the overwritten inputs: its rows and the columns, of which that of the numbers
-// has the running count.
+// Where Inputs counts the overwritten inputs: its rows and columns. That of the numbers counts them
+// so far.
 struct typed_rows {
   int first, last, changed_column, number_column, said_column, outside_column, source_column;
 };
@@ -227,9 +227,6 @@ int put_stamps(struct book *book, int row);
 
 // A text that is only there, in red, if something must be said: `formula` without its "=".
 void put_notice(struct book *book, int row, const char *value, const char *formula);
-
-// The notice that overwritten inputs have no effect on the current sheet.
-void put_not_following(struct book *book, int row);
 
 // "all pass" or "a check FAILS", live.
 void put_check_state(struct book *book, int row, int column);

@@ -488,9 +488,9 @@ static double round_step(double least) {
 }
 
 // As many decimals as it takes to distinguish the ticks; the ends of bars are not round.
-static const char *axis_format(enum outcome_kind kind, double low, double high, bool round) {
+static const char *axis_format(enum outcome_kind kind, double low, double high, bool at_ticks) {
   if (kind == OUTCOME_SAVING)
-    return round && high - low > 0.1 ? "0 %" : "0.0 %";
+    return at_ticks && high - low > 0.1 ? "0 %" : "0.0 %";
   return high >= 100 ? "#,##0" : high >= 1 ? "0.00" : "0.000";
 }
 

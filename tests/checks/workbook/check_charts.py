@@ -570,7 +570,7 @@ def check_long_labels(folder):
 
 def check_labels_alike(folder):
     """Two labels that differ only where they are abridged: the charts show ids instead."""
-    text = ''.join(f'[option {name}]\nlabel = A quote of November, {years} years of support on site\n'
+    text = ''.join(f'[option {name}]\nlabel = A quote of November for us, {years} years of support on site\n'
                    f'accelerator = h200-sxm-141\nlist_price = {price} USD\n'
                    for name, years, price in (('short', 'three', 30000), ('long', 'five', 33000)))
     book = report(f'[scenario]\ntitle = Alike\ndate = 2026-11-20\n{SITE}throughput = 2000 token/s\n{text}', folder)
@@ -584,10 +584,22 @@ def check_much_money(folder):
     check_amounts(book)
     expect('billion USD' in chart_named(book, 'Outputs', 'Cumulative cash cost').axes, 'no billions')
     chart = chart_named(book, 'Simulation', 'Saving of b: how often') or chart_named(book, 'Simulation', 'Saving of a: how often')
-    expect(chart.axes == ['saving, up to', 'share of draws'] and chart.formats == ['0.0 %', '0.0 %'],
+    expect(chart.axes == ['saving, up to', 'share of draws'] and chart.formats == ['0.0 %'],
            f'{chart.axes}, {chart.formats}')
     density = chart_named(book, 'Simulation', 'Cost per token: how often')
     expect(density.axes[-1] == 'density of draws', f'{density.axes}')
+
+
+def check_small_costs(folder):
+    """A cost far below a cent per million tokens has three digits, in the sentence and in every cell."""
+    text = re.sub(r'(list_price =) \d+', r'\1 0.0003', TINY[:TINY.index('[range]')].replace('0.10 USD/kWh', '0.0000001 USD/kWh'))
+    book = report(text, folder)
+    sentence = answer(book, lambda sheet, *place: book.sheets[sheet].value(*place))
+    expect(re.search(r'(cost|costs) least: 0\.0+[1-9]\d\d USD', sentence), sentence)
+    for row, column in row_of(book, 'Outputs', 'cost_per_mtok'):
+        code, cost = book.sheets['Outputs'].cell(row, column).style.format, book.sheets['Outputs'].value(row, column)
+        decimals = len(re.match(r'#,##0\.(0+)', code)[1])
+        expect(0 < cost < 1e-4 and round(cost, decimals) >= 100 / 10 ** decimals, f'{cost} in {code}')
 
 
 def check_few_tokens(folder):
@@ -611,7 +623,7 @@ def main():
     for scenario in harness.EXAMPLES:
         count.test(scenario.name, in_folder, check_example, scenario)
     for test in (check_crossing, check_utilization, check_batches, check_answer, check_answer_below_nothing,
-                 check_answer_without_draws, check_answer_grade, check_long_labels, check_labels_alike, check_much_money,
+                 check_answer_without_draws, check_answer_grade, check_long_labels, check_labels_alike, check_much_money, check_small_costs,
                  check_few_tokens):
         count.test(test.__name__, in_folder, test)
     count.finish()

@@ -29,7 +29,7 @@ def tables_of(sheet):
     found, title = {}, None
     for row in range(1, sheet.last_row() + 1):
         cells = [sheet.value(row, column) for column in range(1, 1 + max(column for _, column in sheet.cells))]
-        if cells[0] is None:
+        if cells[0] in (None, ''):
             title = None
         elif title is None and all(cell is None for cell in cells[1:]):
             title = cells[0]
@@ -167,8 +167,27 @@ def check_example(scenario):
     check_page(book)
 
 
+def check_many():
+    """Of more options than there is room for, each kind of cost names those that have it."""
+    option = '[option {0}]\nlabel = Offer {0}\naccelerator = h100-sxm5-80\n'
+    owned = ''.join(option.format(f'o{number}') + 'list_price = 20000 USD\n' for number in range(7))
+    rented = ''.join(option.format(f'r{number}') + 'rental_rate = 2 USD/gpu/h\n' for number in range(2))
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Path(folder, 'many.ini')
+        scenario.write_text('[scenario]\ntitle = Many\ndate = 2026-11-01\n[common]\naccelerators = 8\nutilization = 50 %\n'
+                            f'throughput = 1000 token/s\npue = 1.3\nelectricity_price = 0.1 USD/kWh\n{owned}{rented}')
+        book = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx')))
+    head, *rows = tables_of(book.sheets['Scope and assumptions'])['Costs in the result']
+    said = {row[0]: row[1:] for row in rows}
+    offers = ', '.join(f'Offer o{number}' for number in range(7))
+    expect(head == ['Cost', 'In', 'Zero', 'Does not apply'], f'{head}')
+    expect(said['Capital expenditure'] == [offers, 'Offer r0, Offer r1', 'none'], f"{said['Capital expenditure']}")
+    expect(said['Support, total'] == ['none', 'all options', 'none'], f"{said['Support, total']}")
+
+
 def main():
     count = Count()
+    count.test('many options', check_many)
     for scenario in harness.EXAMPLES:
         if DEEP or scenario.stem in TELLING:
             count.test(scenario.name, check_example, scenario)

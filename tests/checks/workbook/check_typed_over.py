@@ -536,7 +536,7 @@ def test_without_effect(folder):
 # then says instead of the answer, or below it.
 NOT_VALIDATED = [
     ({}, 'base', True, ''),
-    ({'b.list_price': None}, 'base', False, ''),
+    ({'b.list_price': None}, 'base', False, 'b has a price of zero'),
     ({'load_power': None}, 'base', False, ''),
     ({'utilization': None}, 'base', False, ''),
     ({'utilization': 0.0}, 'base', False, ''),
@@ -547,7 +547,7 @@ NOT_VALIDATED = [
     ({'electricity_price': '0,09'}, 'base', False, ''),
     ({'b.list_price': None}, 'dearer', False, ''),  # of a case that is not shown
     ({'b.list_price': 0.0}, 'base', True, 'b has a price of zero'),
-    ({'discount': 1.0}, 'base', True, 'a has a price of zero'),
+    ({'a.discount': 1.0}, 'base', True, 'a has a price of zero'),
     ({'utilization': 1.0, 'pue': 1.0}, 'base', True, ''),
 ]
 
@@ -564,10 +564,10 @@ def test_not_validated(folder):
         edits[(name.sheet, *xlsx.position(name.ref))] = case
         shown = Shown(book, in_gnumeric(wrong, book, edits, folder))
         case_row = shown.row('Cover', 'Case: choose it here')
-        state = shown.at('Cover', shown.row('Cover', 'Checks'), 2)
+        state = shown.at('Cover', case_row + 1, 2)
         said = next(shown.at('Cover', row, 1) for row in range(1, case_row) if book.sheets['Cover'].cell(row, 1)
                     and book.sheets['Cover'].cell(row, 1).formula)
-        below = shown.at('Cover', shown.row('Cover', 'Overwritten inputs') + 1, 1) or ''
+        below = shown.at('Cover', shown.row('Cover', 'Overwritten inputs: see Change log') + 1, 1) or ''
         expect(state == ('all pass' if passes else 'a check FAILS'), f'{typed}: {state}')
         expect(('costs least' in said) == passes and (passes or said == 'No answer: see Checks.'), f'{typed}: {said}')
         expect(below == notice, f'{typed}: below the answer is {below!r}')
