@@ -10,7 +10,6 @@
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "reports/faces/answer.h"
-#include "reports/faces/parts.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
