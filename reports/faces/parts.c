@@ -265,8 +265,8 @@ void answers_add(struct answers *answers, struct answer answer) {
 }
 
 const char *draws_words(const struct draws_made *draws, struct arena *arena) {
-  return arena_printf(arena, "%s draws (%s, seed %" PRIu64 ")",
-                      number_fixed((double)draws->count, 0, arena),
+  return arena_printf(arena, "%s (%s, seed %" PRIu64 ")",
+                      number_counted((double)draws->count, "draw", arena),
                       draw_method_names[draws->method], draws->seed);
 }
 

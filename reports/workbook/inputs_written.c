@@ -328,13 +328,31 @@ static void put_anywhere(struct book *book, const struct written_columns *column
                    cell_here(book, input->row, columns->provenance + WRITTEN_SOURCE), elsewhere);
 }
 
+// The limits of an input, as wide as the values written, which may be outside: rented accelerators
+// draw no power.
+static struct input_limits limits_written(const struct book *book,
+                                          const struct written_input *input) {
+  const int years = input->year_count ? input->year_count : 1;
+  struct input_limits limits =
+      limits_range(book, input->year_count ? input->years[0] : input->declaration);
+  for (size_t c = 0; c < book->scenario->case_count; c++)
+    for (int year = 1; year <= years; year++) {
+      const double value =
+          input->year_count ? written_year(book, input, year, c) : value_in(book, input, c);
+      limits.above &= value > limits.least;
+      limits.least = fmin(limits.least, value);
+      limits.most = fmax(limits.most, value);
+    }
+  return limits;
+}
+
 // Whether any of its values, in all cases, is missing, not a number or outside its limits: pasted
 // ones escape the validation.
 static void put_outside(struct book *book, const struct written_columns *columns,
                         const struct written_input *input) {
   struct arena *arena = book->arena;
   const int declaration = input->year_count ? input->years[0] : input->declaration;
-  const struct input_limits limits = limits_range(book, declaration);
+  const struct input_limits limits = limits_written(book, input);
   const struct unit *unit = &book->scenario->model->declarations[declaration].unit;
   const char *cells = all_cases(book, input, COLUMN_CASE), *outside = "";
   const struct {

@@ -47,7 +47,7 @@ def rounded(record):
     result = record['results'][0]
     prompt, mixed = result['prefills'][0], result['mixed'][0]
     result.update(tokens_per_s=DECODE, step_seconds=result['batch'] / DECODE, ci95_low=399.0, ci95_high=401.0, grade='measured', load_power_w=DECODE_W,
-                  idle_power_w=IDLE_W, window_tokens_per_s=None, samples=[], energy_meter='a meter of the test', flags=dict.fromkeys(result['flags'], False))
+                  idle_power_w=IDLE_W, window_tokens_per_s=None, samples=[], shares=[], energy_meter='a meter of the test', flags=dict.fromkeys(result['flags'], False))
     result['prefills'] = [{**prompt, 'positions': length, 'chunk': 16, 'seconds': SECONDS[length],
                            'ci95_low_s': None, 'ci95_high_s': None, 'tokens_per_s': length / SECONDS[length],
                            'load_power_w': WATTS[length], 'window_tokens_per_s': None, 'samples': []}
