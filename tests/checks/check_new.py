@@ -504,7 +504,8 @@ def test_never_overwrites(folder):
                        ('nowhere.ini', lambda path: path.symlink_to('nothing')), ('folder.ini', pathlib.Path.mkdir)):
         if make:
             make(folder / name)
-        expect_exit(new(folder, *EXAMPLE, '-o', name), BAD_INPUT, 'already exists and is not overwritten')
+        expect_exit(new(folder, *EXAMPLE, '-o', name), BAD_INPUT,
+                    'is a directory' if name == 'folder.ini' else 'already exists and is not overwritten')
     expect(there.read_text() == 'mine\n' and not (folder / 'nothing').exists(), 'written over')
 
 

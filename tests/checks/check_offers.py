@@ -443,7 +443,7 @@ def check_questions(folder):
             ('wait', '[wait api]\nmonths = 6\nmeanwhile = mix\n', "option 'api' is a token API: there is no purchase"),
             ('wait', '[wait own]\nmeanwhile = api\n', "'api' is a token API: give its price"),
             ('audit', '[claim x]\nsays = api.it_power = 5 kW\n', 'it_power'),
-            ('route', '[demand x]\nmodel = deepseek-v3\nrate = 100 token/s\n', "'api' is a token API")):
+            ('route', '[demand x]\nmodel = deepseek-v3\ntokens = 1e9 token/month\n', "'api' is a token API")):
         done = run(command, written(folder, both + section))
         expect_exit(done, BAD_INPUT, told)
     rows = run_json('fit', written(folder, both.replace('[option api]', 'precision = fp8\n[option api]') + '[fit]\n'))
