@@ -14,7 +14,8 @@ def test_diff_with_itself(folder):
         result = run_json('diff', path, path)
         for key in ('only_a', 'only_b', 'items', 'inputs', 'options'):
             equal(result[key], [], f'{path.name} against itself: {key}')
-        equal(run_csv('diff', path, path), [], f'{path.name} against itself: csv')
+        rows = [row for row in run_csv('diff', path, path) if row['table'] != 'warnings']
+        equal(rows, [], f'{path.name} against itself: csv')
         expect('No difference' in run('diff', path, path, '-q').stdout, f'{path.name} against itself')
 
 
