@@ -17,7 +17,7 @@ import tempfile
 import unicodedata
 
 from support import program
-from support.program import Count, DEEP, DONE, NO, ROOT, near, run, run_json
+from support.program import Count, DEEP, DONE, NO, ROOT, near, run_json
 
 MAIN = 'examples/mi325x-vs-h200.ini'
 SCENARIOS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / 'examples').glob('*.ini'))
