@@ -23,8 +23,9 @@ void choice_keep(struct choice *choice, const bool *kept);
 
 void choice_keep_best_grade(struct choice *choice);
 
-// Keeps the rows that are at most 12 months older than the newest. A bare month or year counts as its
-// first day for the newest, so that no row is dropped that may be as new, and as its last for others.
+// Keeps the rows that are at most 12 months older than the newest. A bare month or year counts as
+// its first day for the newest, so that no row is dropped that may be as new, and as its last for
+// others.
 void choice_keep_recent(struct choice *choice);
 
 // Sorts the rows by the number in a column, ties by id.
