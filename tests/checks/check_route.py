@@ -94,7 +94,7 @@ def check_faces():
         done = run(kind, source, '-q', '--format', 'csv')
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
         warned = {row['value'] for row in rows if row['table'] == 'warnings'}
-        check(f'{kind}: csv', {row['table'] for row in rows} == {*found['tables'], 'warnings', 'options'}, rows[:1])
+        check(f'{kind}: csv', {row['table'] for row in rows} == {*found['tables'], 'warnings', 'options', *({'drawn'} & set(found))}, rows[:1])
         check(f'{kind}: warnings in csv', warned >= set(found['warnings']) and len(warned) > 1, warned)
         done = run('explain', source, f'{kind}.{name}', '-q')
         check(f'{kind}: explain', done.returncode == 0 and
