@@ -503,7 +503,7 @@ static void test_many_batches(void **state) {
   }
   const struct records records = {.list = list, .count = 1};
   struct workload workload = {
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "139", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "", "139", "512"}};
   struct recorded recorded;
   struct curve curve;
   assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
