@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "base/statistics.h"
 #include "base/vector.h"
 
 #include <gsl/gsl_cdf.h>
@@ -377,35 +376,33 @@ bool distribution_equal(const struct distribution *one, const struct distributio
           !memcmp(one->atoms, other->atoms, one->atom_count * sizeof *one->atoms));
 }
 
-// The median of a resample of n is the sample with number k (of n, ascending) or a smaller one if
-// at least half of the resample's draws are among the k smallest: a binomial probability.
-void distribution_measure(struct distribution *d, double figure, const double *samples,
-                          size_t sample_count, double spread, struct arena *arena) {
-  size_t n = sample_count ? sample_count : 1;
-  double *sorted = arena_array(arena, n, sizeof *sorted);
-  sorted[0] = 1;
-  if (sample_count)
-    memcpy(sorted, samples, n * sizeof *sorted);
-  sort_ascending(sorted, n);
-  size_t middle = n / 2 + 1;
-  double median = sorted[middle - 1];
-  d->atoms = arena_array(arena, n, sizeof *d->atoms);
-  d->atom_count = n;
+#define MEAN_REACH      4    // standard deviations
+#define MOST_REACH      0.9  // of the figure: keeps every draw well above zero
+#define LEAST_DEVIATION 1e-9 // of devices that are all alike
+
+enum { STEP_CELLS = 80 }; // of equal width, each drawn as its middle
+
+void distribution_measure(struct distribution *d, double figure, double half_width, double spread,
+                          struct arena *arena) {
+  const double deviation = half_width / gsl_cdf_ugaussian_Pinv(0.975);
+  const double reach = deviation > 0 ? fmin(MEAN_REACH, MOST_REACH / deviation) : MEAN_REACH;
+  const double beyond = gsl_cdf_ugaussian_Q(reach);
+  const size_t cells = deviation > 0 ? STEP_CELLS : 1;
+  const double width = 2 * reach / (double)cells;
+  d->atoms = arena_array(arena, cells, sizeof *d->atoms);
+  d->atom_count = cells;
   // The longest step is the lowest throughput, so start from the slow end.
-  for (size_t k = 0; k < n; k++) {
-    double slower = (double)(k + 1) / (double)n;
-    double upto = gsl_cdf_binomial_Q((unsigned)(n - middle), slower, (unsigned)n);
-    d->atoms[k] = (struct atom){median / sorted[n - 1 - k], k + 1 < n ? upto : 1};
+  for (size_t k = 0; k < cells; k++) {
+    const double z = reach - ((double)k + 0.5) * width;
+    const double slower = gsl_cdf_ugaussian_Q(z - width / 2) - beyond;
+    d->atoms[k] =
+        (struct atom){1 / (1 + deviation * z), k + 1 < cells ? slower / (1 - 2 * beyond) : 1};
   }
   d->mean = figure;
   d->spread = spread;
   d->low = figure * d->atoms[0].value * (1 - spread);
-  d->high = figure * d->atoms[n - 1].value * (1 + spread);
+  d->high = figure * d->atoms[cells - 1].value * (1 + spread);
 }
-
-#define MEAN_REACH      4    // standard deviations
-#define MOST_REACH      0.9  // of the figure: keeps every draw well above zero
-#define LEAST_DEVIATION 1e-9 // of devices that are all alike
 
 void distribution_measure_mean(struct distribution *d, double figure, double deviation) {
   const double share = fmax(deviation, LEAST_DEVIATION);

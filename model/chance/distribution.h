@@ -13,14 +13,14 @@
 // each followed by its unit, as in triangular(0.05, 0.08, 0.14) USD/kWh; FACTOR and WEIGHT have
 // none. An integer input is rounded, within its limits.
 //
-// From measurement: of one device, decode_throughput is the record's figure, times the ratio of the
-// record's median step to the median of a bootstrap resample of its samples, times 1 +- 2 % between
-// devices; load_power and idle_power are the record's figures, times 1 +- 5 %. Both spreads are
-// uniform and assumed until three devices of the kind have been measured; then they have the same
-// standard deviation as the devices measured (that of idle_power stays assumed). The bootstrap
-// distribution of a median is known without resampling (Efron, Annals of Statistics 7, 1979; Maritz
-// and Jarrett, JASA 73, 1978); for an even number of samples, that of the upper of the two middle
-// ones. The mean of several devices is normal, about itself.
+// From measurement: of one device, decode_throughput is the record's figure, divided by a normally
+// distributed mean step as a share of the measured one, times 1 +- 2 % between devices; load_power
+// and idle_power are the record's figures, times 1 +- 5 %. The step has the 2.5th and 97.5th
+// percentile of the record's interval, which allows for samples that follow each other
+// (base/statistics.h), and is cut off at four standard deviations. Both spreads are uniform and
+// assumed until three devices of the kind have been measured; then they have the same standard
+// deviation as the devices measured (that of idle_power stays assumed). The mean of several devices
+// is normal, about itself.
 #ifndef PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
 #define PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
 
@@ -62,10 +62,10 @@ struct distribution {
   const struct distribution_table *table; // set by distribution_prepare, else NULL
 };
 
-// Completes a `from measurement` of one device: the figure in base units, seconds per step (without
-// samples: no bootstrap) and the share by which devices differ.
-void distribution_measure(struct distribution *distribution, double figure, const double *samples,
-                          size_t sample_count, double spread, struct arena *arena);
+// Completes a `from measurement` of one device: the figure in base units, half the 95 % interval of
+// the mean step as a share of it (0: certain) and the share by which devices differ.
+void distribution_measure(struct distribution *distribution, double figure, double half_width,
+                          double spread, struct arena *arena);
 
 // The same if the figure is the mean of devices, with its standard deviation as a share of it. It
 // is cut off at four of them.

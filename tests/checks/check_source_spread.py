@@ -192,6 +192,25 @@ def test_one_device(folder):
                for note in answer['notes']), str(answer['notes']))
 
 
+def test_no_interval(folder):
+    """Samples that only rise tell no interval, and so no range; three devices that differ do."""
+    for devices in (1, 3):
+        at = Path(folder) / f'rising-{devices}'
+        at.mkdir()
+        for device in range(devices):
+            one = result(1000 + device, 550.0)
+            one['samples'] = [one['step_seconds'] * (1 + 0.001 * (i - 20)) for i in range(41)]
+            write(at, record(f'n{device}', 0, [one]), str(device))
+        path = Path(folder) / 'scenario.ini'
+        path.write_text(fleet(800))
+        done = run('simulate', path, '--measurements', at)
+        if devices == 1:
+            expect_exit(done, BAD_INPUT, "the record of option 'a' has too few independent samples to tell how uncertain "
+                        "'decode_throughput' is: state the range itself")
+        else:
+            expect(done.returncode == 0, done.stderr)
+
+
 def test_same_records(folder):
     """The error of the devices measured is common to all who cite them, whatever the size of their fleets."""
     at, rates_ = measured(folder, 12)

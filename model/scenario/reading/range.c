@@ -377,9 +377,12 @@ static void complete_measured(struct reading *reading, struct range *range) {
   else if (!source_spread_is_recorded(scenario, option, range->declaration))
     diagnostics_error(reading->diagnostics, range->place,
                       "'%s' of option '%s' does not come from a probe record", name, option->id);
-  else
-    source_spread_of_record(scenario, option, range->declaration, &range->distribution,
-                            reading->arena);
+  else if (source_spread_of_record(scenario, option, range->declaration, &range->distribution,
+                                   reading->arena))
+    diagnostics_error(reading->diagnostics, range->place,
+                      "the record of option '%s' has too few independent samples to tell how "
+                      "uncertain '%s' is: state the range itself",
+                      option->id, name);
 }
 
 // A range may take an input above zero that has no effect without another one.

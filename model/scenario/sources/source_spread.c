@@ -70,9 +70,14 @@ static double mean_deviation(const struct scenario *scenario, const struct optio
   return student * sample->between_devices * sqrt(1 / count + 1 / devices_of(scenario, option));
 }
 
-void source_spread_of_record(const struct scenario *scenario, const struct option *option,
-                             int declaration, struct distribution *distribution,
-                             struct arena *arena) {
+// Half the interval of a record's mean step, as a share of the step.
+static double step_half_width(const struct measurement *record) {
+  return (record->tokens_per_s / record->ci95_low - record->tokens_per_s / record->ci95_high) / 2;
+}
+
+int source_spread_of_record(const struct scenario *scenario, const struct option *option,
+                            int declaration, struct distribution *distribution,
+                            struct arena *arena) {
   const char *name = scenario->model->declarations[declaration].name;
   const bool throughput = !strcmp(name, "decode_throughput");
   const double figure = figure_of(scenario, option, declaration)->value;
@@ -81,13 +86,16 @@ void source_spread_of_record(const struct scenario *scenario, const struct optio
   if (sample.count >= FLEET_ENOUGH &&
       figure == (throughput ? rate_per_hour(sample.mean) : sample.mean)) {
     distribution_measure_mean(distribution, figure, mean_deviation(scenario, option, &sample));
-    return;
+    return 0;
   }
+  const double half_width = throughput ? step_half_width(option->record) : 0;
+  if (isnan(half_width))
+    return -1;
   // Half the width of a uniform distribution with the standard deviation among devices.
   const double spread = sqrt(3) * sample.between_devices;
-  distribution_measure(distribution, figure, throughput ? option->record->samples : NULL,
-                       throughput ? option->record->sample_count : 0,
+  distribution_measure(distribution, figure, half_width,
                        isnan(spread) ? assumed : fmin(spread, MAX_SPREAD), arena);
+  return 0;
 }
 
 static bool are_same_rows(const struct evidence *one, const struct evidence *other) {

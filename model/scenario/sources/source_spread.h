@@ -20,10 +20,10 @@ bool source_spread_is_recorded(const struct scenario *scenario, const struct opt
                                int declaration);
 
 // Completes a `from measurement` of such a declaration: decode_throughput, load_power or
-// idle_power.
-void source_spread_of_record(const struct scenario *scenario, const struct option *option,
-                             int declaration, struct distribution *distribution,
-                             struct arena *arena);
+// idle_power. Returns 0, or -1 where a throughput's samples do not tell an interval (timing.h).
+int source_spread_of_record(const struct scenario *scenario, const struct option *option,
+                            int declaration, struct distribution *distribution,
+                            struct arena *arena);
 
 // Whether two options draw the declaration from the same rows, or have it from the same records: it
 // is then one quantity, as uncertain for one as for the other, and cancels between them (JCGM

@@ -244,64 +244,37 @@ static void test_quantiles(void **state) {
   }
 }
 
-enum { SAMPLES = 15, RESAMPLES = 20000 };
-
-// For SAMPLES numbers that are all different.
-static double median_of(const double *numbers, const int *counts) {
-  double median = 0;
-  for (int i = 0; i < SAMPLES; i++) {
-    int below = 0;
-    for (int j = 0; j < SAMPLES; j++)
-      below += numbers[j] < numbers[i] ? counts[j] : 0;
-    if (counts[i] && below <= SAMPLES / 2 && below + counts[i] > SAMPLES / 2)
-      median = numbers[i];
-  }
-  return median;
+// The step's cells are a tenth of a standard deviation wide: no quantile is off by more than half.
+static void expect_quantile(const struct distribution *d, double share, double wanted) {
+  double u[VECTOR_BLOCK], x[VECTOR_BLOCK];
+  for (int k = 0; k < VECTOR_BLOCK; k++)
+    u[k] = share;
+  distribution_quantiles(d, u, x);
+  if (!(fabs(x[0] - wanted) <= 0.06 * d->mean * 0.1 / 1.96))
+    fail_msg("share %g: %g, not %g", share, x[0], wanted);
 }
 
-// Mean and variance of the rate from the median of resampled steps.
-static void resample(const double *steps, double *mean, double *variance) {
-  static double rates[RESAMPLES];
-  *mean = *variance = 0;
-  for (int r = 0; r < RESAMPLES; r++) {
-    int counts[SAMPLES] = {0};
-    for (int i = 0; i < SAMPLES; i++)
-      counts[random() % SAMPLES]++;
-    rates[r] = 1 / median_of(steps, counts);
-    *mean += rates[r] / RESAMPLES;
-  }
-  for (int r = 0; r < RESAMPLES; r++)
-    *variance += (rates[r] - *mean) * (rates[r] - *mean) / RESAMPLES;
-}
-
-static void make_steps(double *steps) {
-  srandom(7);
-  for (int i = 0; i < SAMPLES; i++)
-    steps[i] = 0.05 + 0.01 * (double)random() / RAND_MAX;
-}
-
-static double rate_of(const double *steps) {
-  int once[SAMPLES];
-  for (int i = 0; i < SAMPLES; i++)
-    once[i] = 1;
-  return 1 / median_of(steps, once);
-}
-
-// The exact bootstrap of the median, compared with resampling.
+// Of devices that are alike, 95 % of the draws are within the interval of the record's mean step,
+// here +- 10 %, and half are below the figure.
 static void test_measured(void **state) {
   (void)state;
   struct fixture fixture;
-  double steps[SAMPLES], mean, variance;
   fixture_start(&fixture);
-  make_steps(steps);
-  resample(steps, &mean, &variance);
   struct distribution d = {.kind = DISTRIBUTION_MEASURED};
-  distribution_measure(&d, rate_of(steps), steps, SAMPLES, 0, &fixture.arena);
-  expect_near(distribution_mean(&d), mean, 1e-3, "mean of the bootstrap");
-  expect_near(drawn_from(&d).variance, variance, 0.05, "variance of the bootstrap");
-  distribution_measure(&d, rate_of(steps), steps, SAMPLES, 0.02, &fixture.arena);
-  expect_near(drawn_from(&d).variance, variance + (variance + mean * mean) * 0.02 * 0.02 / 3, 0.05,
+  distribution_measure(&d, 20, 0.1, 0, &fixture.arena);
+  expect_quantile(&d, 0.025, 20 / 1.1);
+  expect_quantile(&d, 0.5, 20);
+  expect_quantile(&d, 0.975, 20 / 0.9);
+  const double step = pow(0.1 / 1.959964, 2), variance = 400 * step * (1 + 8 * step);
+  const struct drawn drawn = drawn_from(&d);
+  expect_near(drawn.mean, 20 * (1 + step + 3 * step * step), 1e-4, "mean of the rates");
+  expect_near(drawn.variance, variance, 0.005, "variance of the rates");
+  distribution_measure(&d, 20, 0.1, 0.02, &fixture.arena);
+  expect_near(drawn_from(&d).variance, variance + (variance + 400) * 0.02 * 0.02 / 3, 0.005,
               "variance with spread");
+  // An interval nearly down to a step of 0 leaves every rate finite.
+  distribution_measure(&d, 20, 0.99, 0.02, &fixture.arena);
+  assert_true(d.low > 0 && d.high < 20 * 12);
   fixture_end(&fixture);
 }
 
@@ -309,11 +282,10 @@ static void test_measured(void **state) {
 static void test_measured_quantiles(void **state) {
   (void)state;
   struct fixture fixture;
-  double steps[SAMPLES], u[VECTOR_BLOCK], x[VECTOR_BLOCK], drawn = 0;
+  double u[VECTOR_BLOCK], x[VECTOR_BLOCK], drawn = 0;
   fixture_start(&fixture);
-  make_steps(steps);
   struct distribution d = {.kind = DISTRIBUTION_MEASURED};
-  distribution_measure(&d, rate_of(steps), steps, SAMPLES, 0.02, &fixture.arena);
+  distribution_measure(&d, 20, 0.1, 0.02, &fixture.arena);
   for (int k = 0; k < VECTOR_BLOCK; k++)
     u[k] = (k + 0.5) / VECTOR_BLOCK;
   distribution_quantiles(&d, u, x);
@@ -323,8 +295,8 @@ static void test_measured_quantiles(void **state) {
     drawn += x[k] / VECTOR_BLOCK;
   }
   expect_near(drawn, distribution_mean(&d), 1e-4, "mean of what is drawn");
-  // Watts have no samples: only the spread.
-  distribution_measure(&d, 300, NULL, 0, DISTRIBUTION_SPREAD_POWER, &fixture.arena);
+  // Watts have no interval: only the spread.
+  distribution_measure(&d, 300, 0, DISTRIBUTION_SPREAD_POWER, &fixture.arena);
   distribution_quantiles(&d, u, x);
   expect_near(x[0], 285 + 30 * 0.5 / VECTOR_BLOCK, 1e-12, "lowest power");
   fixture_end(&fixture);

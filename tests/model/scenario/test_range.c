@@ -4,8 +4,12 @@
 #include "tests/support/drawn.h"
 #include "tests/support/scenario_fixture.h"
 
+#include "base/statistics.h"
+#include "base/vector.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 // 17 lines, so that what a test appends begins in line 18.
 static const char base[] = SCENARIO_OF_TWO "pue = 1.4\n";
@@ -249,6 +253,27 @@ static void test_values_stay(void **state) {
   scenario_fixture_end(&without);
 }
 
+// Of a device like all others, 95 % of the draws are within the record's interval, whose
+// samples follow each other. The draw's steps are of a tenth of a standard deviation.
+static void expect_recorded_interval(const struct distribution *d,
+                                     const struct measurement *record) {
+  const size_t count = record->sample_count;
+  double *sorted = calloc(count, sizeof *sorted), u[VECTOR_BLOCK], x[VECTOR_BLOCK];
+  assert_non_null(sorted);
+  assert_true(summarise(record->samples, count, sorted).independent < 0.8 * (double)count);
+  free(sorted);
+  struct distribution alike = *d;
+  alike.spread = 0;
+  const double low = d->mean * record->ci95_low / record->tokens_per_s;
+  const double high = d->mean * record->ci95_high / record->tokens_per_s;
+  const double step = 0.06 * (high - low) / (2 * 1.96);
+  for (int k = 0; k < VECTOR_BLOCK; k++)
+    u[k] = k % 2 ? 0.975 : 0.025;
+  distribution_quantiles(&alike, u, x);
+  expect_near(x[0], low, step / low, "2.5 % below");
+  expect_near(x[1], high, step / high, "2.5 % above");
+}
+
 static void test_from_measurement(void **state) {
   (void)state;
   struct scenario_fixture fixture;
@@ -270,6 +295,7 @@ static void test_from_measurement(void **state) {
   expect_near(distribution_mean(d), figure, 0.02, "mean");
   assert_true(d->low < figure * 0.98 && d->high > figure * 1.02);
   assert_true(drawn_from(d).variance > pow(0.02 * figure, 2) / 3);
+  expect_recorded_interval(d, scenario->options[0].record);
   scenario_fixture_end(&fixture);
 }
 
