@@ -60,6 +60,12 @@ function origin_lines(state, o, number, item) {
   return number === in_unit(figure.value, item) ? stated_lines(figure, item) : [];
 }
 
+// A file's texts are short (base/short_text.h); what a record says of itself may not be.
+function short_text(text) {
+  const characters = [...text];
+  return characters.length > 150 ? `${characters.slice(0, 149).join('')}\u2026` : text;
+}
+
 // A file states quotes and claims alone: a figure of a better grade keeps its source, as a claim.
 function stated_lines({ grade, source, date }, { key }) {
   if (grade === 'quoted')
@@ -68,7 +74,7 @@ function stated_lines({ grade, source, date }, { key }) {
     return [];
   const weakened = grade === 'claim' ? []
     : [`; ${key} is ${grade} in the original; stated here with its source, it counts as a claim`];
-  return [...weakened, `${key}.source = ${source}`, ...(date ? [`${key}.date = ${date}`] : [])];
+  return [...weakened, `${key}.source = ${short_text(source)}`, ...(date ? [`${key}.date = ${date}`] : [])];
 }
 
 // A table row that the original names for an input gives way to a number.
