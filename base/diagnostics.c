@@ -384,3 +384,15 @@ const char *nearest_name(const char *name, const char *const *candidates, size_t
 const char *did_you_mean(const char *name, struct arena *arena) {
   return name ? arena_printf(arena, "; did you mean '%s'?", name) : "";
 }
+
+const char *name_hint(const char *name, const char *const *candidates, size_t count,
+                      struct arena *arena) {
+  const char *nearest = nearest_name(name, candidates, count);
+  const char *list = "";
+  for (size_t i = 0; !nearest && count <= MAX_HINTED && i < count; i++)
+    list =
+        arena_printf(arena, "%s%s%s", list, i ? i + 1 < count ? ", " : " and " : "", candidates[i]);
+  if (*list)
+    return arena_printf(arena, "; there %s %s", count > 1 ? "are" : "is", list);
+  return did_you_mean(nearest, arena);
+}

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 enum { MAX_DIGITS = 9, MAX_TEXT = 1 << 20 };
 
 struct reading {

@@ -127,6 +127,12 @@ static void read_section(struct ini_reader *reader) {
   size_t limit = find_comment(reader);
   size_t close = find_char(reader, 1, limit, ']');
   size_t from = skip_blanks(reader, 1), end = close;
+  const bool doubled = from < limit && reader->line[from] == '[';
+  if (doubled) {
+    diagnostics_error(reader->diagnostics, place_at(reader, from),
+                      "a section's name stands between one [ and one ]");
+    from = skip_blanks(reader, from + 1);
+  }
   while (end > from && is_blank(reader->line[end - 1]))
     end--;
   reader->in_section = false;
@@ -148,7 +154,7 @@ static void read_section(struct ini_reader *reader) {
     return;
   }
   size_t rest = skip_blanks(reader, close + 1);
-  if (rest < limit)
+  if (rest < limit && !doubled)
     diagnostics_error(reader->diagnostics, place_at(reader, rest),
                       "expected the end of the line after the section's name");
   open_section(reader, from, end);

@@ -54,7 +54,7 @@ const char *installation_data(const char *given, struct arena *arena,
       find_beside(beside, sizeof beside / sizeof beside[0], "accelerators.csv", arena);
   if (found)
     return short_path(found, arena);
-  diagnostics_error(diagnostics, (struct place){0},
+  diagnostics_error(diagnostics, nowhere,
                     "found no catalogue beside the program; name its directory with --data DIR");
   return NULL;
 }

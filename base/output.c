@@ -16,8 +16,7 @@
 static int fail(const char *path, struct diagnostics *diagnostics) {
   const int reason = errno ? errno : EIO;
   diagnostics->machine_failed = true;
-  diagnostics_error(diagnostics, (struct place){0}, "cannot write '%s': %s", path,
-                    strerror(reason));
+  diagnostics_error(diagnostics, nowhere, "cannot write '%s': %s", path, strerror(reason));
   return -1;
 }
 
@@ -27,7 +26,7 @@ static int fail(const char *path, struct diagnostics *diagnostics) {
 static int open_special(struct output *output, const char *path, struct diagnostics *diagnostics) {
   const int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0 && errno == ENXIO) {
-    diagnostics_error(diagnostics, (struct place){0}, "'%s' is a pipe with no reader", path);
+    diagnostics_error(diagnostics, nowhere, "'%s' is a pipe with no reader", path);
     return -1;
   }
   if (fd < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0 ||
@@ -45,8 +44,7 @@ static int follow_link(struct output *output, const char *path, struct arena *ar
   free(resolved);
   if (resolved || stat(path, &status) == 0 || lstat(path, &status) || !S_ISLNK(status.st_mode))
     return 0; // a pipe behind /dev/fd has no path, but is there
-  diagnostics_error(diagnostics, (struct place){0}, "'%s' is a link to a file that does not exist",
-                    path);
+  diagnostics_error(diagnostics, nowhere, "'%s' is a link to a file that does not exist", path);
   return -1;
 }
 
@@ -94,11 +92,9 @@ static int check_name(const char *path, struct diagnostics *diagnostics) {
   if (*path && !is_directory(path))
     return 0;
   if (!*path)
-    diagnostics_error(diagnostics, (struct place){0},
-                      "expected the name of a file to write, not ''");
+    diagnostics_error(diagnostics, nowhere, "expected the name of a file to write, not ''");
   else
-    diagnostics_error(diagnostics, (struct place){0}, "'%s' is a directory: name a file in it",
-                      path);
+    diagnostics_error(diagnostics, nowhere, "'%s' is a directory: name a file in it", path);
   return -1;
 }
 
@@ -108,7 +104,7 @@ int output_open(struct output *output, const char *path, struct arena *arena,
   if (!path || stat(path, &there) || !S_ISREG(there.st_mode) ||
       !diagnostics_have_read(diagnostics, &there))
     return output_open_again(output, path, arena, diagnostics);
-  diagnostics_error(diagnostics, (struct place){0},
+  diagnostics_error(diagnostics, nowhere,
                     "'%s' is an input of this command: choose another file to write", path);
   return -1;
 }
@@ -157,7 +153,7 @@ int output_write_new(const char *path, const char *text, struct diagnostics *dia
     return -1;
   const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC, 0666);
   if (fd < 0 && errno == EEXIST) {
-    diagnostics_error(diagnostics, (struct place){0},
+    diagnostics_error(diagnostics, nowhere,
                       "'%s' already exists and is not overwritten: choose another name with -o",
                       path);
     return -1;
@@ -282,7 +278,7 @@ int output_make_directory(const char *path, struct diagnostics *diagnostics) {
   if (!reason)
     return 0;
   diagnostics->machine_failed = true;
-  diagnostics_error(diagnostics, (struct place){0}, "cannot create the directory '%s': %s", path,
+  diagnostics_error(diagnostics, nowhere, "cannot create the directory '%s': %s", path,
                     strerror(reason));
   return -1;
 }

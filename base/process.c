@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
 static const long long last_second = 253402300799; // of 9999
 
 int process_check_arguments(int argc, char **argv, struct diagnostics *diagnostics) {

@@ -113,8 +113,7 @@ const char *record_wrong_number(const struct field *fields, const void *base, st
 
 static int fail(const char *path, int reason, struct diagnostics *diagnostics) {
   diagnostics->machine_failed = true;
-  diagnostics_error(diagnostics, (struct place){0}, "cannot write '%s': %s", path,
-                    strerror(reason));
+  diagnostics_error(diagnostics, nowhere, "cannot write '%s': %s", path, strerror(reason));
   return -1;
 }
 

@@ -25,6 +25,8 @@ struct place {
   int column;
 };
 
+static const struct place nowhere = {0}; // a message that concerns no line of a file
+
 // A source made of text in memory. The text is copied; it must be valid UTF-8.
 const struct source *source_from_text(const char *name, const char *text, struct arena *arena);
 

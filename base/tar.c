@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
-
 enum { BLOCK = 512, NAME = 100, PREFIX = 155, MAX_BYTES = 1 << 30 };
 
 // Numbers are octal texts.

@@ -29,10 +29,9 @@ const struct own_rows *own_rows_read(const struct source *source, struct arena *
     const char *name = table_cell(table, row, own_rows_table_column);
     tables[row] = catalog_table_named(name);
     if (tables[row] == CATALOG_TABLES)
-      diagnostics_error(
-          diagnostics, table_place(table, row, own_rows_table_column),
-          "expected a table of the catalogue, found '%s'%s", name,
-          did_you_mean(nearest_name(name, catalog_table_names, CATALOG_TABLES), arena));
+      diagnostics_error(diagnostics, table_place(table, row, own_rows_table_column),
+                        "expected a table of the catalogue, found '%s'%s", name,
+                        name_hint(name, catalog_table_names, CATALOG_TABLES, arena));
   }
   if (diagnostics->errors > errors)
     return NULL;
@@ -58,8 +57,7 @@ static void check_columns(const struct table *shipped, const struct table *own, 
       continue;
     diagnostics_error(diagnostics, table_place(own, row, name),
                       "'%s' is not a column of the table %s%s", name, shipped->name,
-                      did_you_mean(nearest_name(name, shipped->column_names, shipped->columns),
-                                   diagnostics->arena));
+                      name_hint(name, shipped->column_names, shipped->columns, diagnostics->arena));
   }
 }
 

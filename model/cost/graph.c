@@ -351,5 +351,5 @@ struct graph *graph_build(const struct model *model, const char *option, struct 
 
 struct graph *graph_try(const struct model *model, const char *option, const enum given *given,
                         const bool *lent, struct arena *arena) {
-  return build(model, option, (struct place){0}, given, lent, arena, NULL);
+  return build(model, option, nowhere, given, lent, arena, NULL);
 }

@@ -32,10 +32,9 @@ static int check_keys(const struct ini_section *section, struct diagnostics *dia
     for (size_t i = 0; i < KNOWN; i++)
       known |= !strcmp(section->keys[k].name, names[i]);
     if (!known)
-      diagnostics_error(
-          diagnostics, section->keys[k].place, "unknown key '%s' in [item]%s",
-          section->keys[k].name,
-          did_you_mean(nearest_name(section->keys[k].name, names, KNOWN), diagnostics->arena));
+      diagnostics_error(diagnostics, section->keys[k].place, "unknown key '%s' in [item]%s",
+                        section->keys[k].name,
+                        name_hint(section->keys[k].name, names, KNOWN, diagnostics->arena));
   }
   for (size_t i = 0; i < NEEDED; i++)
     if (!ini_find(section, names[i]))

@@ -220,12 +220,12 @@ static void refuse_two_programs(const struct judging *judging, size_t workload) 
     const struct fleet_run *run = &first[r];
     if (!strcmp(run->program, first->program))
       continue;
-    diagnostics_error(
-        judging->diagnostics, (struct place){0}, "'%s' %s (%s) than '%s' (%s): %s", run->file,
-        at->served ? "was measured on another inference engine"
-                   : "was measured with other kernels of the probe",
-        run->program, first->file, first->program,
-        at->served ? "measure all nodes with one" : "measure all nodes with one build");
+    diagnostics_error(judging->diagnostics, nowhere, "'%s' %s (%s) than '%s' (%s): %s", run->file,
+                      at->served ? "was measured on another inference engine"
+                                 : "was measured with other kernels of the probe",
+                      run->program, first->file, first->program,
+                      at->served ? "measure all nodes with one"
+                                 : "measure all nodes with one build");
     return;
   }
 }
@@ -273,7 +273,7 @@ static size_t most_served(const struct fleet *fleet, size_t node) {
 static void refuse_twice(const struct judging *judging) {
   const struct fleet *fleet = judging->request->fleet;
   for (size_t i = 0; i < fleet->warnings.count; i++)
-    diagnostics_error(judging->diagnostics, (struct place){0}, "%s: it would count twice",
+    diagnostics_error(judging->diagnostics, nowhere, "%s: it would count twice",
                       fleet->warnings.list[i]);
   const size_t each = judging->acceptance->rule.per_node;
   for (size_t n = 0; n < fleet->node_count; n++) {
@@ -284,7 +284,7 @@ static void refuse_twice(const struct judging *judging) {
         most_served(fleet, n) > each ? "a server on several nodes measures none of them"
         : node->served > each        ? "two nodes of one name, or one server under two addresses?"
                                      : "two nodes of one name?";
-    diagnostics_error(judging->diagnostics, (struct place){0},
+    diagnostics_error(judging->diagnostics, nowhere,
                       "node %s has %zu accelerators, and the offer's have %zu each: %s", node->name,
                       devices_of(node), each, why);
   }
@@ -351,10 +351,9 @@ int acceptance_check(const struct acceptance_request *request, struct arena *are
     diagnostics_error(diagnostics, (struct place){.source = offer->source},
                       "the offer guarantees nothing: it needs a section [guarantee NAME]");
   else if (request->guarantee && !guarantee_named(offer, request->guarantee))
-    diagnostics_error(
-        diagnostics, (struct place){.source = offer->source}, "no guarantee '%s' in the offer%s",
-        request->guarantee,
-        did_you_mean(nearest_name(request->guarantee, names, offer->guarantee_count), arena));
+    diagnostics_error(diagnostics, (struct place){.source = offer->source},
+                      "no guarantee '%s' in the offer%s", request->guarantee,
+                      name_hint(request->guarantee, names, offer->guarantee_count, arena));
   else
     return 0;
   return -1;

@@ -142,7 +142,7 @@ static void refuse_twice(const struct reading *reading) {
   qsort(files, reading->file_count, sizeof(struct file *), by_digest);
   for (size_t i = 1; i < reading->file_count; i++)
     if (!strcmp(files[i]->items.digest, files[i - 1]->items.digest))
-      diagnostics_error(reading->diagnostics, (struct place){0},
+      diagnostics_error(reading->diagnostics, nowhere,
                         "'%s' and '%s' are the same record: it would count twice",
                         files[i - 1]->path, files[i]->path);
 }
@@ -481,7 +481,7 @@ const struct fleet *fleet_read(const char *const *paths, size_t count, const cha
   collect_items(&reading);
   reading.fleet->record_count = reading.file_count;
   if (!reading.item_count)
-    diagnostics_error(diagnostics, (struct place){0},
+    diagnostics_error(diagnostics, nowhere,
                       "no whole-model result and no server load in %zu record%s",
                       reading.file_count, reading.file_count == 1 ? "" : "s");
   collect_devices(&reading);

@@ -348,8 +348,7 @@ static void read_section(struct offer_reader *reader, const struct ini_section *
     return;
   }
   diagnostics_error(reader->diagnostics, section->place, "an offer has no section [%s]%s",
-                    section->kind,
-                    did_you_mean(nearest_name(section->kind, kinds, SECTIONS), reader->arena));
+                    section->kind, name_hint(section->kind, kinds, SECTIONS, reader->arena));
 }
 
 static void note_texts(const struct offer_reader *reader) {

@@ -16,8 +16,7 @@ bool offer_is_whole(double value, double least) {
 void offer_unknown_key(const struct offer_reader *reader, const struct ini_section *section,
                        const struct ini_key *key, const char *const *names, size_t count) {
   diagnostics_error(reader->diagnostics, key->place, "unknown key '%s' in [%s]%s", key->name,
-                    section->kind,
-                    did_you_mean(nearest_name(key->name, names, count), reader->arena));
+                    section->kind, name_hint(key->name, names, count, reader->arena));
 }
 
 const char *offer_per_what(const char *unit) {

@@ -43,7 +43,7 @@ static long find_row(struct drafting *drafting, enum catalog_table which, const 
   const struct naming naming =
       naming_find_row(drafting->catalog, which, typed, &row, drafting->arena);
   if (naming.why)
-    diagnostics_error(drafting->diagnostics, (struct place){0}, "%s", naming.why);
+    diagnostics_error(drafting->diagnostics, nowhere, "%s", naming.why);
   if (naming.note)
     texts_add(&drafting->draft->notes, drafting->arena, "%s", naming.note);
   return naming.word ? row : -1;

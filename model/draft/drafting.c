@@ -20,7 +20,7 @@ const char *drafting_label(const struct drafting *drafting, size_t i) {
 }
 
 int drafting_refuse(const struct drafting *drafting, const char *why) {
-  diagnostics_error(drafting->diagnostics, (struct place){0}, "%s", why);
+  diagnostics_error(drafting->diagnostics, nowhere, "%s", why);
   return -1;
 }
 

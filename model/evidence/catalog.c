@@ -38,14 +38,13 @@ static bool demands(const struct catalog_column *rule, unsigned demand) {
   return (rule->demands & demand) == demand;
 }
 
-// "; did you mean 'NEAREST'?" or nothing.
 static const char *suggest(const struct check *check, const char *name,
                            const char *const *candidates, size_t count) {
-  return did_you_mean(nearest_name(name, candidates, count), check->arena);
+  return name_hint(name, candidates, count, check->arena);
 }
 
 static struct place place_of(const struct check *check, size_t row, const char *column) {
-  return check->table ? table_place(check->table, row, column) : (struct place){0};
+  return check->table ? table_place(check->table, row, column) : nowhere;
 }
 
 static void report_cell(const struct check *check, size_t row, const struct catalog_column *rule,
@@ -68,16 +67,13 @@ static void check_number(const struct check *check, size_t row, const struct cat
 static void check_vocabulary(const struct check *check, size_t row,
                              const struct catalog_column *rule, const char *cell) {
   size_t count;
-  const char *const *words = catalog_words(rule->demands, &count), *known = "; known are ";
+  const char *const *words = catalog_words(rule->demands, &count);
   for (size_t i = 0; i < count; i++)
     if (!strcmp(cell, words[i]))
       return;
   if (!words)
     return;
-  for (size_t i = 0; i < count; i++)
-    known = arena_printf(check->arena, "%s%s%s", known, i ? ", " : "", words[i]);
-  const char *nearest = suggest(check, cell, words, count);
-  report_cell(check, row, rule, "a known word", cell, *nearest ? nearest : known);
+  report_cell(check, row, rule, "a known word", cell, suggest(check, cell, words, count));
 }
 
 static void check_reference(const struct check *check, size_t row,
@@ -231,8 +227,8 @@ int catalog_open(struct catalog *catalog, const char *directory, struct arena *a
     trouble = ENOTDIR;
   if (!trouble)
     return 0;
-  diagnostics_error(diagnostics, (struct place){0},
-                    "expected a directory of catalogues at '%s': %s", directory, strerror(trouble));
+  diagnostics_error(diagnostics, nowhere, "expected a directory of catalogues at '%s': %s",
+                    directory, strerror(trouble));
   return -1;
 }
 

@@ -44,8 +44,7 @@ static int unknown_word(const char *text, struct place place, const struct table
     list = arena_printf(arena, "%s%s, ", list, words[2 + row]);
   }
   diagnostics_error(diagnostics, place, "expected %s%s or %d shares of a day, not '%s'%s", list,
-                    day_measured, HOURS_OF_DAY, text,
-                    did_you_mean(nearest_name(text, words, rows + 2), arena));
+                    day_measured, HOURS_OF_DAY, text, name_hint(text, words, rows + 2, arena));
   return -1;
 }
 

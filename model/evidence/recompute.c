@@ -60,7 +60,7 @@ static int read_relation(const struct references *in, size_t row, enum relation 
     }
   diagnostics_error(in->diagnostics, table_place(in->claims, row, "relation"),
                     "unknown relation '%s'%s", name,
-                    did_you_mean(nearest_name(name, relation_names, RELATIONS), in->arena));
+                    name_hint(name, relation_names, RELATIONS, in->arena));
   return -1;
 }
 

@@ -25,7 +25,7 @@ struct joining {
 };
 
 static int refuse(const struct joining *joining, const char *text) {
-  diagnostics_error(joining->diagnostics, (struct place){0}, "%s", text);
+  diagnostics_error(joining->diagnostics, nowhere, "%s", text);
   return -1;
 }
 
@@ -512,7 +512,7 @@ int import_fact_named(const struct import_statement *statement, enum import_fact
                       struct arena *arena, struct diagnostics *diagnostics) {
   const char *option = fact_options[fact], *typed = statement->facts[fact];
   if (!typed) {
-    diagnostics_error(diagnostics, (struct place){0}, "the files do not state %s", option);
+    diagnostics_error(diagnostics, nowhere, "the files do not state %s", option);
     return -1;
   }
   const struct naming naming = fact_named(fact, typed, catalog, arena);

@@ -15,8 +15,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 struct joining_watts {
   const struct power_series *series;
   struct imported_window mlperf;

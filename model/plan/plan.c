@@ -36,7 +36,7 @@ static int requirements(const struct planning *planning) {
                                       "demand"};
   int result = 0;
   if (!programme_available()) {
-    diagnostics_error(planning->diagnostics, (struct place){0},
+    diagnostics_error(planning->diagnostics, nowhere,
                       "this build is without GLPK, which finds the plan: install libglpk-dev and "
                       "build again");
     return -1;

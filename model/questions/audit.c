@@ -413,7 +413,7 @@ const struct audit *audit_ask(const struct scenario *scenario, struct arena *are
   gsl_set_error_handler_off();
   if (!search_available()) {
     diagnostics_error(
-        diagnostics, (struct place){0},
+        diagnostics, nowhere,
         "this build lacks GLPK, which the search needs: install libglpk-dev and rebuild");
     return NULL;
   }

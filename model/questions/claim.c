@@ -174,8 +174,7 @@ static bool read_product(const struct claim_reader *reader, const char *start, c
 
 static const struct unit *unit_named(const struct claim_reader *reader, const char *text) {
   struct unit *unit = arena_alloc(reader->arena, sizeof *unit);
-  return unit_parse(text, (struct place){0}, unit, reader->arena, reader->diagnostics) ? NULL
-                                                                                       : unit;
+  return unit_parse(text, nowhere, unit, reader->arena, reader->diagnostics) ? NULL : unit;
 }
 
 static const struct unit *unit_of_terms(const struct claim_reader *reader) {
@@ -545,13 +544,9 @@ static void read_key(struct claim_reader *reader) {
     reader->claim->source = reader->key->value;
   else if (after(name, with))
     read_condition(reader);
-  else {
-    const char *nearest = nearest_name(name, names, sizeof names / sizeof names[0]);
-    diagnostics_error(reader->diagnostics, reader->key->place,
-                      "unknown key '%s' in a claim: it has says or shows, with.INPUT, needs and "
-                      "source%s",
-                      name, did_you_mean(nearest, reader->arena));
-  }
+  else
+    diagnostics_error(reader->diagnostics, reader->key->place, "unknown key '%s' in a claim%s",
+                      name, name_hint(name, names, sizeof names / sizeof names[0], reader->arena));
 }
 
 static void read_claim(const struct claims *claims, struct claim *claim,

@@ -30,7 +30,7 @@ static double value_of(const struct scenario *scenario, size_t option, const cha
 static double cost_on_time(const struct scenario *scenario, size_t option, struct arena *arena) {
   struct diagnostics quiet = {.arena = arena};
   struct target delay;
-  if (target_of_option(scenario, option, "delivery_delay", (struct place){0}, &delay, &quiet))
+  if (target_of_option(scenario, option, "delivery_delay", nowhere, &delay, &quiet))
     return NAN;
   struct variation *variation = variation_new(scenario, 1, arena);
   variation_set(variation, delay, 0, 0);

@@ -59,12 +59,6 @@ struct portfolio_reader {
   struct diagnostics *diagnostics;
 };
 
-// Names near to `name` among those allowed in its place, as "; did you mean 'x'?", or "".
-static const char *suggestion(const struct portfolio_reader *reader, const char *name,
-                              const char *const *names, size_t count) {
-  return did_you_mean(nearest_name(name, names, count), reader->arena);
-}
-
 static int find_word(const char *word, const char *const *words, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (!strcasecmp(word, words[i]))
@@ -400,8 +394,9 @@ static void read_minimum_share(struct portfolio_reader *reader, const struct ini
       quantity_parse(key->value, key->value_place, &unit, &share, reader->diagnostics))
     return;
   if (vendor < 0)
-    diagnostics_error(reader->diagnostics, key->place, "no option belongs to vendor '%s'%s", name,
-                      suggestion(reader, name, reader->vendors, (size_t)portfolio->vendor_count));
+    diagnostics_error(
+        reader->diagnostics, key->place, "no option belongs to vendor '%s'%s", name,
+        name_hint(name, reader->vendors, (size_t)portfolio->vendor_count, reader->arena));
   else if (share < 0 || share > 1)
     diagnostics_error(reader->diagnostics, key->value_place,
                       "a share must be from 0 %% to 100 %%, not %s", key->value);

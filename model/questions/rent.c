@@ -610,8 +610,7 @@ static void refuse_name(const struct scenario *scenario, const char *only, size_
           arena_printf(diagnostics->arena, "%s%s%s", names, *names ? ", " : "",
                        has_sections ? scenario->questions[i].argument : scenario->options[i].id);
   }
-  diagnostics_error(diagnostics, (struct place){0}, "no question '%s' for rent; available: %s",
-                    only, names);
+  diagnostics_error(diagnostics, nowhere, "no question '%s' for rent; available: %s", only, names);
 }
 
 static int check_model(const struct scenario *scenario, struct diagnostics *diagnostics) {

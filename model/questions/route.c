@@ -367,7 +367,7 @@ static int requirements(const struct scenario *scenario, struct diagnostics *dia
   int result = 0;
   if (!allocation_available()) {
     diagnostics_error(
-        diagnostics, (struct place){0},
+        diagnostics, nowhere,
         "this build lacks GLPK, which finds the split: install libglpk-dev and rebuild");
     return -1;
   }

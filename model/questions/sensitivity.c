@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 // The option whose saving is examined.
 static int choose_option(const struct scenario *scenario, const char *id, size_t *out,
                          struct diagnostics *diagnostics) {
@@ -295,6 +293,10 @@ static int fill_axis(const struct scenario *scenario, const char *text, struct s
   axis->values = arena_array(arena, axis->count, sizeof *axis->values);
   for (size_t i = 0; i < axis->count; i++)
     axis->values[i] = fmin(steps.low + (double)i * steps.step, steps.high);
+  if (steps.high - axis->values[axis->count - 1] > 1e-6 * steps.step)
+    diagnostics_warning(diagnostics, nowhere,
+                        "in the grid's '%s': the steps miss the upper end, which is left out",
+                        text);
   return 0;
 }
 

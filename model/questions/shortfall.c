@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 // Compares the vendor's reference, as the file may be a copy.
 static bool has_offer(const struct shortfall *shortfall, const struct offer *offer, size_t option) {
   const struct scenario *scenario = shortfall->scenario;

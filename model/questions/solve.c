@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 // The wanted cost of the option: another option's cost, or an amount of money.
 static int read_wanted(struct solve_answer *answer, const struct solve_question *question,
                        struct diagnostics *diagnostics) {

@@ -235,7 +235,7 @@ static void sum_up(const struct spread_run *run, struct solve_spread *spread) {
 static int check_draws(const struct simulate_request *request, struct diagnostics *diagnostics) {
   if (request->draws >= 1 && request->draws <= MAX_SOLVE_DRAWS)
     return 0;
-  diagnostics_error(diagnostics, (struct place){0}, "expected 1 to %" PRIu64 " draws, not %" PRIu64,
+  diagnostics_error(diagnostics, nowhere, "expected 1 to %" PRIu64 " draws, not %" PRIu64,
                     MAX_SOLVE_DRAWS, request->draws);
   return -1;
 }
@@ -299,6 +299,6 @@ const struct solve_spread *solve_spread_ask(const struct solve_answer *answer,
     sum_up(&run, spread);
     return spread;
   }
-  diagnostics_error(diagnostics, (struct place){0}, "stopped before the first draw");
+  diagnostics_error(diagnostics, nowhere, "stopped before the first draw");
   return NULL;
 }

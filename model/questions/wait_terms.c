@@ -215,11 +215,10 @@ static int read_options(struct terms_reading *reading) {
   const struct ini_key *successor = ini_find(reading->section, "successor");
   const int found = scenario_option(scenario, reading->section->argument);
   if (found < 0) {
-    const char *nearest =
-        scenario_nearest_option(scenario, reading->section->argument, reading->arena);
+    const char *id = reading->section->argument;
     diagnostics_error(reading->diagnostics, reading->section->place,
-                      "[wait %s] names no option that could be bought now%s",
-                      reading->section->argument, did_you_mean(nearest, reading->arena));
+                      "[wait %s] names no option that could be bought now%s", id,
+                      scenario_option_hint(scenario, id, reading->arena));
     return -1;
   }
   terms->option = terms->successor = (size_t)found;

@@ -153,8 +153,8 @@ int records_list(const char *directory, const char *const **paths, size_t *count
   struct dirent **entries;
   const int found = scandir(directory, &entries, is_record_name, by_name);
   if (found < 0) {
-    diagnostics_error(diagnostics, (struct place){0}, "cannot read the directory '%s': %s",
-                      directory, strerror(errno));
+    diagnostics_error(diagnostics, nowhere, "cannot read the directory '%s': %s", directory,
+                      strerror(errno));
     return -1;
   }
   const char **list = arena_array(arena, (size_t)found, sizeof *list);

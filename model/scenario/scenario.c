@@ -62,21 +62,20 @@ int scenario_option(const struct scenario *scenario, const char *id) {
   return -1;
 }
 
-const char *scenario_nearest_option(const struct scenario *scenario, const char *id,
-                                    struct arena *arena) {
+const char *scenario_option_hint(const struct scenario *scenario, const char *id,
+                                 struct arena *arena) {
   if (scenario->option_count > MAX_CANDIDATES)
-    return NULL;
+    return "";
   const char **ids = arena_array(arena, scenario->option_count + 1, sizeof *ids);
   for (size_t o = 0; o < scenario->option_count; o++)
     ids[o] = scenario->options[o].id;
-  return nearest_name(id, ids, scenario->option_count);
+  return name_hint(id, ids, scenario->option_count, arena);
 }
 
 void scenario_unknown_option(const struct scenario *scenario, const char *id, struct place place,
                              struct diagnostics *diagnostics) {
-  struct arena *arena = diagnostics->arena;
   diagnostics_error(diagnostics, place, "there is no option '%s'%s", id,
-                    did_you_mean(scenario_nearest_option(scenario, id, arena), arena));
+                    scenario_option_hint(scenario, id, diagnostics->arena));
 }
 
 bool scenario_meant(const struct scenario *scenario, const char *name) {

@@ -110,9 +110,9 @@ int scenario_option(const struct scenario *scenario, const char *id);
 void scenario_unknown_option(const struct scenario *scenario, const char *id, struct place place,
                              struct diagnostics *diagnostics);
 
-// The id nearest to an unknown one, or NULL.
-const char *scenario_nearest_option(const struct scenario *scenario, const char *id,
-                                    struct arena *arena);
+// What could be meant by an unknown id, to end a message: as name_hint.
+const char *scenario_option_hint(const struct scenario *scenario, const char *id,
+                                 struct arena *arena);
 
 // Did a key that has been refused probably mean this input or selection? It is not missing, too.
 bool scenario_meant(const struct scenario *scenario, const char *name);

@@ -172,7 +172,6 @@ static const char *differing_member(const struct simulation_frame *a,
 int simulation_merge(struct simulation_part *into, const struct simulation_part *from,
                      struct diagnostics *diagnostics) {
   const struct simulation_frame *frame = &into->frame;
-  static const struct place nowhere;
   const char *differing = differing_member(frame, &from->frame);
   if (differing) {
     diagnostics_error(diagnostics, nowhere,

@@ -125,7 +125,7 @@ int simulation_part_set(struct simulation_part *part, const struct simulation_nu
   const size_t outcomes = part->frame.outcome_count;
   if (memcmp(numbers->lows + outcomes, numbers->highs + outcomes,
              (numbers->end_count - outcomes) * sizeof(double)) != 0) {
-    diagnostics_error(diagnostics, (struct place){0},
+    diagnostics_error(diagnostics, nowhere,
                       "the processes do not simulate the same scenario in the same way");
     return -1;
   }

@@ -146,9 +146,8 @@ int option_named(const struct scenario *scenario, const char *id, struct place p
     *out = (size_t)option;
     return 0;
   }
-  const char *nearest = scenario_nearest_option(scenario, id, diagnostics->arena);
   diagnostics_error(diagnostics, place, "no option '%s' in '%s'%s", id, scenario->path,
-                    did_you_mean(nearest, diagnostics->arena));
+                    scenario_option_hint(scenario, id, diagnostics->arena));
   return -1;
 }
 
@@ -279,7 +278,7 @@ int target_find(const struct scenario *scenario, const char *name, struct place 
   if (point) {
     const char *id = arena_copy_n(diagnostics->arena, name, (size_t)(point - name));
     size_t option;
-    if (option_named(scenario, id, (struct place){0}, &option, diagnostics))
+    if (option_named(scenario, id, nowhere, &option, diagnostics))
       return -1;
     target.option = (int)option;
   }

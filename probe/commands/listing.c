@@ -59,7 +59,7 @@ static int calibrate_device(struct listed_device *listed, struct arena *arena,
   if (status == DECODE_OK)
     return 0;
   diagnostics->machine_failed = true;
-  diagnostics_error(diagnostics, (struct place){0}, "%s: %s", backend->name,
+  diagnostics_error(diagnostics, nowhere, "%s: %s", backend->name,
                     device_failure(backend, status, arena));
   return -1;
 }

@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 static bool is_stopped(const struct measuring *measuring) {
   return *measuring->invocation->stop != 0;
 }

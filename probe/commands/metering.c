@@ -72,7 +72,7 @@ static struct metering parse(int argc, char **argv, struct arena *arena) {
 // ---- the run
 
 static int fail(struct diagnostics *diagnostics, const char *why) {
-  diagnostics_error(diagnostics, (struct place){0}, "%s", why);
+  diagnostics_error(diagnostics, nowhere, "%s", why);
   return -1;
 }
 
@@ -126,7 +126,7 @@ static int write_down(const struct metering *metering, struct power_log *log, bo
                                 .meters = power_log_meters(log),
                                 .remarks = early ? "stopped early" : ""};
   if (*trouble)
-    diagnostics_warning(diagnostics, (struct place){0}, "%s", trouble);
+    diagnostics_warning(diagnostics, nowhere, "%s", trouble);
   if (!record.series.count)
     return fail(diagnostics, "nothing was read");
   if (*trouble)

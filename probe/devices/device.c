@@ -12,8 +12,6 @@
 
 enum { MAX_DEVICES = 64 };
 
-static const struct place nowhere = {0};
-
 // ---- plugins
 
 static int is_plugin(const struct dirent *entry) {

@@ -233,11 +233,11 @@ int model_shape_find(struct catalog *catalog, const char *id, struct measurement
     return -1;
   const struct naming naming = naming_find_row(catalog, CATALOG_MODELS, id, &found, catalog->arena);
   if (found < 0) {
-    diagnostics_error(catalog->diagnostics, (struct place){0}, "%s", naming.why);
+    diagnostics_error(catalog->diagnostics, nowhere, "%s", naming.why);
     return -1;
   }
   if (naming.note)
-    diagnostics_warning(catalog->diagnostics, (struct place){0}, "%s", naming.note);
+    diagnostics_warning(catalog->diagnostics, nowhere, "%s", naming.note);
   struct row row = {.catalog = catalog, .table = table, .number = (size_t)found};
   return read_row(&row, out, notes);
 }

@@ -52,8 +52,8 @@ const char *precision_find(const char *name, struct diagnostics *diagnostics) {
   for (size_t i = 0; i < PRECISIONS; i++)
     names[i] = precisions[i].name;
   const char *nearest = nearest_name(name, names, PRECISIONS);
-  diagnostics_error(diagnostics, (struct place){0}, "unknown precision '%s', expected one of %s%s",
-                    name, list, did_you_mean(nearest, diagnostics->arena));
+  diagnostics_error(diagnostics, nowhere, "unknown precision '%s', expected one of %s%s", name,
+                    list, did_you_mean(nearest, diagnostics->arena));
   return NULL;
 }
 

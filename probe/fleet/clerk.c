@@ -15,8 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct place nowhere = {0};
-
 // How long a listing of the folder may be reused, however many ask for it.
 static const double fresh_s = 0.1;
 

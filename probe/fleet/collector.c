@@ -19,8 +19,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
-
 enum { OTHER_FILES = 256, STEP_MS = 1000, LAST_MS = 2000, RECEIVED = 65536 };
 
 struct caller {

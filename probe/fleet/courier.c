@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
-
 enum { STEP_MS = 200, RECEIVED = 65536, GREETING_S = 5 };
 
 static const double again_s = 0.2; // between attempts

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
-
 // The names of one launcher's variables; the key is what distinguishes one launch from another.
 struct launcher {
   const char *rank, *size, *per_node;

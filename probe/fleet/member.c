@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct place nowhere = {0};
-
 static const char lists_name[] = "nodes";
 
 // Phases of the roll: all nodes are there, then each trial of each workload.

@@ -14,8 +14,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
-
 static const char secret_name[] = "PERTOKEN_FLEET_SECRET";
 
 enum { FIRST_PORT = 63001, LAST_PORT = 65534, WAITING = 1024, CONNECT_MS = 3000 };

@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
-
 enum { MAX_NAME_LENGTH = 128, NAMED = 5, SIGNS_PER_WAIT = 5 };
 
 // A thousand nodes that look twice a second would keep a shared disk busy.

@@ -11,8 +11,6 @@ static const uint64_t min_room = UINT64_C(64) << 20;    // for calibration
 static const uint64_t max_margin = UINT64_C(512) << 20; // left to others
 // What NCCL or RCCL takes on each of several devices, after the model: buffers of every channel.
 static const uint64_t joined_room = UINT64_C(1) << 30;
-static const struct place nowhere = {0};
-
 // Memory that is free now, or was when the device was found if it can no longer be read.
 static uint64_t free_on(const struct device *device) {
   struct decode_device now;

@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
-
 static int fail(const struct folder *folder, int reason, struct diagnostics *diagnostics) {
   diagnostics->machine_failed = true;
   diagnostics_error(diagnostics, nowhere, "cannot write to the directory '%s': %s", folder->path,

@@ -25,8 +25,7 @@ enum protocol_outcome protocol_fail(const struct protocol *protocol, const struc
                                     const char *what, enum decode_status status) {
   struct diagnostics *diagnostics = protocol->diagnostics;
   diagnostics->machine_failed = diagnostics->machine_failed || status != DECODE_UNSUPPORTED;
-  diagnostics_error(diagnostics, (struct place){0}, "%s: %s: %s",
-                    trial_text(trial, diagnostics->arena), what,
+  diagnostics_error(diagnostics, nowhere, "%s: %s: %s", trial_text(trial, diagnostics->arena), what,
                     device_failure(protocol->device->backend, status, diagnostics->arena));
   return PROTOCOL_FAILED;
 }

@@ -27,8 +27,6 @@
 
 static const double noisy_share = 0.005;
 static const double drift_share = 0.01, drift_spread = 0.05;
-static const struct place nowhere = {0};
-
 // ---- what is reported about it
 
 static void tell_whole(const struct depth *depth, struct measurement *out) {

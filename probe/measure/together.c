@@ -22,8 +22,6 @@ static const double chunk_s = 0.1;
 static const double warm_s = 2; // without a soak
 static const double look_s = 0.05;
 
-static const struct place nowhere = {0};
-
 struct decoder {
   const struct clock *clock;
   const struct device *device;

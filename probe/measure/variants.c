@@ -21,7 +21,6 @@
 enum { MAX_VARIANTS = 16 }; // and the own choice
 
 static const double gain = 0.01; // less than that may be noise
-static const struct place nowhere = {0};
 
 // The results of a step.
 struct step {

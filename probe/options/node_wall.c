@@ -53,7 +53,7 @@ int node_wall_find(struct probe_options *options, const char *node, int size, st
   if (wall->redfish)
     wall->redfish = address_of(wall->redfish, node, arena);
   if (!isnan(wall->typed_w) && size > 1) {
-    diagnostics_error(diagnostics, (struct place){0},
+    diagnostics_error(diagnostics, nowhere,
                       "--wall-power is for a single node, but %d were started: name a table with "
                       "the columns 'node' and '%s'",
                       size, wall_column);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 static bool is_decoding(const struct offer_guarantee *guarantee) {
   return !strcmp(guarantee->workload.values[WORKLOAD_BASIS], "decode");
 }
@@ -68,7 +66,7 @@ static int refuse_name(const struct offer *offer, const char *name,
   for (size_t g = 0; g < offer->guarantee_count; g++)
     names[g] = offer->guarantees[g].name;
   diagnostics_error(diagnostics, nowhere, "the offer has no guarantee '%s'%s", name,
-                    did_you_mean(nearest_name(name, names, offer->guarantee_count), arena));
+                    name_hint(name, names, offer->guarantee_count, arena));
   return -1;
 }
 

@@ -316,7 +316,6 @@ static void read_variant(const char *text, struct argp_state *state,
 static double read_quantity(const char *text, const char *unit_text, const char *option,
                             const struct parsing *parsing, struct argp_state *state) {
   struct diagnostics diagnostics = {.arena = parsing->arena};
-  const struct place nowhere = {0};
   struct unit unit;
   double value = -1;
   if (unit_parse(unit_text, nowhere, &unit, parsing->arena, &diagnostics) ||

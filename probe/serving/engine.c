@@ -9,8 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct place nowhere = {0};
-
 enum { LISTED = 10 }; // names in a message
 
 enum { STATE_PATHS = 2 };

@@ -46,7 +46,7 @@ static int allow_files(size_t connections, struct diagnostics *diagnostics) {
   size_t most;
   if (process_may_open(wanted, &most))
     return 0;
-  diagnostics_error(diagnostics, (struct place){0},
+  diagnostics_error(diagnostics, nowhere,
                     "%zu connections at a time need %zu open files, and this process may have %zu "
                     "(ulimit -n)",
                     connections, wanted, most);
@@ -72,7 +72,7 @@ int loop_open(struct loop *loop, size_t connections, struct diagnostics *diagnos
   struct epoll_event event = {.events = EPOLLIN, .data.fd = loop->timer};
   if (loop->timer < 0 || !loop->multi ||
       epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->timer, &event) < 0) {
-    diagnostics_error(diagnostics, (struct place){0}, "cannot start the connection loop: %s",
+    diagnostics_error(diagnostics, nowhere, "cannot start the connection loop: %s",
                       strerror(errno));
     diagnostics->machine_failed = true;
     loop_close(loop);

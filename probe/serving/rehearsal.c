@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 struct stage {
   const struct server *server;
   struct prompt *prompt;

@@ -106,12 +106,12 @@ int server_open(struct server *server, const char *url, struct arena *arena,
   *server = (struct server){0};
   const char *key = getenv("PERTOKEN_API_KEY");
   if (key && !is_header_text(key)) {
-    diagnostics_error(diagnostics, (struct place){0},
+    diagnostics_error(diagnostics, nowhere,
                       "PERTOKEN_API_KEY has a character that no HTTP header can carry");
     return -1;
   }
   if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-    diagnostics_error(diagnostics, (struct place){0}, "libcurl could not be started");
+    diagnostics_error(diagnostics, nowhere, "libcurl could not be started");
     diagnostics->machine_failed = true;
     return -1;
   }

@@ -15,8 +15,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 static int fail(const struct power_sweep *sweep, const char *words) {
   diagnostics_error(sweep->diagnostics, nowhere, "%s", words);
   return -1;

@@ -27,8 +27,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
-
 enum { USUAL_VOCABULARY = 32000 }; // no model in use has many fewer tokens
 
 // ---- names

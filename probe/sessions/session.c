@@ -25,8 +25,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
-
 int session_trials(const struct session *session, const struct measurement_shape *model,
                    struct trial_list *trials) {
   const struct trials_scope scope = {.options = session->options,

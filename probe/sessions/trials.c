@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 // A slice of half a period would be extrapolated to a model with different layers.
 static int check_depth(const struct trials_scope *scope, const struct measurement_shape *model,
                        int layers) {

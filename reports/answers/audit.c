@@ -540,7 +540,11 @@ int answer_audit(const struct scenario *scenario, const char *only, struct answe
       answers_add(answers, one_claim(&writer, &audit->list[i]));
   if (answers->count > before)
     return 0;
+  const char **names = arena_array(arena, (size_t)audit->count + 1, sizeof *names);
+  for (int i = 0; i < audit->count; i++)
+    names[i] = audit->list[i].claim->name;
   diagnostics_error(diagnostics, (struct place){.source = scenario->source},
-                    "there is no claim '%s'", only);
+                    "there is no claim '%s'%s", only,
+                    name_hint(only, names, (size_t)audit->count, arena));
   return -1;
 }

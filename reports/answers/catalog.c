@@ -276,7 +276,7 @@ static int answer_spread(const struct listing *listing, struct answer *answer,
   const struct table *table = listing->table;
   const char *figure = figure_of(table)->name;
   if (!figure) {
-    diagnostics_error(diagnostics, (struct place){0},
+    diagnostics_error(diagnostics, nowhere,
                       "--spread works for throughput, prices, power, bandwidth, api_prices and "
                       "carbon: rows of %s have no figure to compare",
                       table->name);

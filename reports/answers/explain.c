@@ -1,5 +1,6 @@
 #include "reports/answers/explain.h"
 
+#include "base/source.h"
 #include "base/texts.h"
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
@@ -250,8 +251,8 @@ static const struct option *find_option(const struct scenario *scenario, const c
   const int option = scenario_option(scenario, id);
   if (option >= 0)
     return &scenario->options[option];
-  diagnostics_error(diagnostics, (struct place){0}, "'%s' has no option '%s'%s", scenario->path, id,
-                    did_you_mean(scenario_nearest_option(scenario, id, arena), arena));
+  diagnostics_error(diagnostics, nowhere, "'%s' has no option '%s'%s", scenario->path, id,
+                    scenario_option_hint(scenario, id, arena));
   return NULL;
 }
 
@@ -262,11 +263,11 @@ static int find_item(const struct derivation *derivation, const char *name,
   if (found >= 0 && option_has(derivation->option, found))
     return found;
   if (found >= 0)
-    diagnostics_error(diagnostics, (struct place){0}, "option '%s' does not use '%s'",
-                      derivation->option->id, name);
+    diagnostics_error(diagnostics, nowhere, "option '%s' does not use '%s'", derivation->option->id,
+                      name);
   else
     diagnostics_error(
-        diagnostics, (struct place){0}, "unknown line item or input '%s'%s", name,
+        diagnostics, nowhere, "unknown line item or input '%s'%s", name,
         did_you_mean(model_nearest(model, name, false, derivation->arena), derivation->arena));
   return -1;
 }
@@ -279,7 +280,7 @@ static int find_period(const struct derivation *derivation, int declaration, con
     return 0;
   const struct declaration *item = &derivation->scenario->model->declarations[declaration];
   if (!graph_is_series(derivation->option->graph, declaration)) {
-    diagnostics_error(diagnostics, (struct place){0}, "'%s' is a single number and has no periods",
+    diagnostics_error(diagnostics, nowhere, "'%s' is a single number and has no periods",
                       item->name);
     return -1;
   }
@@ -291,8 +292,7 @@ static int find_period(const struct derivation *derivation, int declaration, con
     *period = (int)number;
     return 0;
   }
-  diagnostics_error(diagnostics, (struct place){0}, "expected a period from 0 to %d, found '%s'",
-                    last, text);
+  diagnostics_error(diagnostics, nowhere, "expected a period from 0 to %d, found '%s'", last, text);
   return -1;
 }
 
@@ -434,10 +434,10 @@ static int explain_saving(struct derivation *derivation, const struct saving *sa
   const size_t number = (size_t)(derivation->option - scenario->options);
   const struct standing *standing = &ranking_of(scenario, derivation->arena)->options[number];
   if (number == scenario->baseline)
-    diagnostics_error(diagnostics, (struct place){0},
+    diagnostics_error(diagnostics, nowhere,
                       "'%s' is the baseline that savings are measured against", baseline);
   else if (!standing->compared)
-    diagnostics_error(diagnostics, (struct place){0}, "'%s' is not compared with '%s': %s",
+    diagnostics_error(diagnostics, nowhere, "'%s' is not compared with '%s': %s",
                       derivation->option->id, baseline, standing->why_not);
   else {
     write_saving(derivation, saving, answer);
@@ -450,7 +450,7 @@ int explain_answer(const struct scenario *scenario, const char *wanted, struct a
                    struct arena *arena, struct diagnostics *diagnostics) {
   char *id = arena_copy(arena, wanted), *dot = strchr(id, '.');
   if (!dot || dot == id || !dot[1]) {
-    diagnostics_error(diagnostics, (struct place){0},
+    diagnostics_error(diagnostics, nowhere,
                       "expected OPTION.ITEM, such as %s.cost_per_mtok, found '%s'",
                       scenario->options[0].id, wanted);
     return -1;

@@ -23,8 +23,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 // ---- the catalogue
 
 enum {

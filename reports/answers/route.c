@@ -504,8 +504,8 @@ bool route_asked(const struct scenario *scenario) {
 int answer_route(const struct scenario *scenario, const char *only, struct answers *answers,
                  struct arena *arena, struct diagnostics *diagnostics) {
   if (only && strcmp(only, "portfolio") != 0) {
-    diagnostics_error(diagnostics, (struct place){0},
-                      "a scenario has only one portfolio: there is no '%s'", only);
+    diagnostics_error(diagnostics, nowhere, "a scenario has only one portfolio: there is no '%s'",
+                      only);
     return -1;
   }
   const struct route_answer *answer = route_ask(scenario, arena, diagnostics);

@@ -230,9 +230,7 @@ int answer_wait(const struct scenario *scenario, const char *only, struct answer
   }
   if (!only || found || result)
     return result;
-  const char *nearest = nearest_name(only, names, sections);
   diagnostics_error(diagnostics, (struct place){.source = scenario->source},
-                    "there is no [wait %s]%s%s%s", only, nearest ? "; did you mean [wait " : "",
-                    nearest ? nearest : "", nearest ? "]?" : "");
+                    "there is no [wait %s]%s", only, name_hint(only, names, sections, arena));
   return -1;
 }

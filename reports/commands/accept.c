@@ -22,8 +22,6 @@
 #include <math.h>
 #include <stddef.h>
 
-static const struct place nowhere = {0};
-
 static int read_share(const struct run *run, const char *name, const char *text, double *share) {
   if (!text)
     return 0;

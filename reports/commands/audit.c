@@ -28,7 +28,6 @@ static int audit_table(struct run *run) {
 }
 
 int command_audit(struct run *run) {
-  const struct place nowhere = {0};
   if (run->options.table && run->options.argument_count)
     diagnostics_error(run->diagnostics, nowhere, "either CLAIM.ini or --table, not both");
   else if (run->options.table)

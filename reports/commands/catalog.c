@@ -16,15 +16,8 @@
 #include <string.h>
 
 int catalog_refuse_table(struct run *run, const char *name) {
-  const char *nearest = nearest_name(name, catalog_table_names, CATALOG_TABLES), *all = "";
-  for (int i = 0; i < CATALOG_TABLES; i++)
-    all = arena_printf(run->arena, "%s%s%s", all, i ? ", " : "", catalog_table_names[i]);
-  if (nearest)
-    diagnostics_error(run->diagnostics, (struct place){0}, "unknown table '%s'; did you mean '%s'?",
-                      name, nearest);
-  else
-    diagnostics_error(run->diagnostics, (struct place){0}, "unknown table '%s', expected one of %s",
-                      name, all);
+  diagnostics_error(run->diagnostics, nowhere, "unknown table '%s'%s", name,
+                    name_hint(name, catalog_table_names, CATALOG_TABLES, run->arena));
   return -1;
 }
 
@@ -55,7 +48,7 @@ static int print_tables(struct run *run, struct catalog *catalog) {
   if (run->options.where_count || run->options.latest || run->options.stale ||
       run->options.spread) {
     diagnostics_error(
-        run->diagnostics, (struct place){0},
+        run->diagnostics, nowhere,
         "--where, --latest, --stale and --spread need a table: 'pertoken catalog' lists "
         "them");
     return -1;
@@ -71,7 +64,7 @@ int command_catalog(struct run *run) {
     return command_catalog_add(run);
   const enum catalog_table which = name ? catalog_table_named(name) : CATALOG_TABLES;
   if (run->options.argument_count > 1) {
-    diagnostics_error(run->diagnostics, (struct place){0}, "one argument too many: '%s'",
+    diagnostics_error(run->diagnostics, nowhere, "one argument too many: '%s'",
                       run->options.arguments[1]);
     return -1;
   }

@@ -43,7 +43,7 @@ struct addition {
 };
 
 static int refuse(const struct addition *addition, const char *why) {
-  diagnostics_error(addition->run->diagnostics, (struct place){0}, "%s", why);
+  diagnostics_error(addition->run->diagnostics, nowhere, "%s", why);
   return -1;
 }
 
@@ -96,10 +96,9 @@ static int take_argument(struct addition *addition, const char *argument) {
   const char *name = arena_copy_n(arena, argument, (size_t)(equals - argument));
   const int column = table_column(table, name);
   if (column < 0)
-    return refuse(
-        addition,
-        arena_printf(arena, "'%s' is not a column of the table %s%s", name, table->name,
-                     did_you_mean(nearest_name(name, table->column_names, table->columns), arena)));
+    return refuse(addition,
+                  arena_printf(arena, "'%s' is not a column of the table %s%s", name, table->name,
+                               name_hint(name, table->column_names, table->columns, arena)));
   if (addition->cells[column])
     return refuse(addition, arena_printf(arena, "'%s' is given twice", name));
   const char *fault = take(addition, column, equals + 1);
@@ -193,7 +192,7 @@ static void warn_of_new_word(const struct addition *addition, size_t column) {
   const char *list = "";
   for (size_t i = 0; i < words.count; i++)
     list = arena_printf(addition->run->arena, "%s%s%s", list, i ? ", " : "", words.list[i]);
-  diagnostics_warning(addition->run->diagnostics, (struct place){0},
+  diagnostics_warning(addition->run->diagnostics, nowhere,
                       "no other row has '%s' as %s; they have: %s", cell, name, list);
 }
 

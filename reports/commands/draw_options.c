@@ -25,7 +25,7 @@ static int read_shard(const struct run *run, const char *text, struct simulate_r
   if (!slash || run_read_count(run, "--shard", first, &number) ||
       run_read_count(run, "--shard", slash + 1, &shards) || number < 1 || number > shards ||
       shards > MAX_SIMULATE_SHARDS) {
-    diagnostics_error(run->diagnostics, (struct place){0},
+    diagnostics_error(run->diagnostics, nowhere,
                       "--shard: expected I/N with I from 1 to N and N at most %d, not '%s'",
                       MAX_SIMULATE_SHARDS, text);
     return -1;
@@ -33,7 +33,7 @@ static int read_shard(const struct run *run, const char *text, struct simulate_r
   const char *path = run->options.output_path;
   if (run->options.format == FORMAT_CSV || output_name_format(path) == FORMAT_CSV ||
       output_name_other(path)) {
-    diagnostics_error(run->diagnostics, (struct place){0},
+    diagnostics_error(run->diagnostics, nowhere,
                       "--shard writes a part in JSON for 'pertoken merge', which then writes %s",
                       run->options.format == FORMAT_CSV ? "--format csv" : path);
     return -1;
@@ -49,8 +49,8 @@ static int read_method(const struct run *run, const char *text, enum draw_method
       *method = (enum draw_method)i;
       return 0;
     }
-  diagnostics_error(run->diagnostics, (struct place){0},
-                    "--method: expected sobol or random, not '%s'", text);
+  diagnostics_error(run->diagnostics, nowhere, "--method: expected sobol or random, not '%s'",
+                    text);
   return -1;
 }
 
@@ -86,8 +86,8 @@ int draw_options_read(const struct run *run, uint64_t draws, struct simulate_req
       (options->shard && read_shard(run, options->shard, request)))
     return -1;
   if (request->seed > INT64_MAX) { // JSON has no larger integers
-    diagnostics_error(run->diagnostics, (struct place){0}, "--seed: at most %" PRId64 ", not '%s'",
-                      INT64_MAX, options->seed);
+    diagnostics_error(run->diagnostics, nowhere, "--seed: at most %" PRId64 ", not '%s'", INT64_MAX,
+                      options->seed);
     return -1;
   }
   sigaction(SIGINT, &action, NULL);

@@ -21,8 +21,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct place nowhere = {0};
-
 // ---- reading what is to be packed, so that everything it needs is read as well
 
 struct gathering {

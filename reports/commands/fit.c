@@ -22,7 +22,7 @@ static int refuse_with_scenario(struct run *run) {
   if (!options->where_count && !options->context && !options->kv && !options->parameters &&
       !options->accelerators)
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0},
+  diagnostics_error(run->diagnostics, nowhere,
                     "--where, --context, --kv, --accelerators and --parameters apply to the "
                     "catalogue; a scenario states them in [fit]");
   return -1;
@@ -48,7 +48,7 @@ static int read_whole(struct run *run, const char *name, const char *text, doubl
   *out = (double)value;
   if (*out >= 1 && *out <= 1e9)
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0}, "%s must be within 1 and 1e9", name);
+  diagnostics_error(run->diagnostics, nowhere, "%s must be within 1 and 1e9", name);
   return -1;
 }
 
@@ -56,7 +56,7 @@ static int read_parameters(struct run *run, double *out) {
   const char *text = run->options.parameters;
   if (!text || (csv_number(text, out) && *out >= MIN_PARAMETERS && *out <= 1e15))
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0},
+  diagnostics_error(run->diagnostics, nowhere,
                     "--parameters takes a number such as 70e9 for 70 billion, not '%s'", text);
   return -1;
 }
@@ -65,7 +65,7 @@ static int refuse_with_parameters(struct run *run) {
   const struct options *options = &run->options;
   if (!options->parameters || (!options->context && !options->kv))
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0},
+  diagnostics_error(run->diagnostics, nowhere,
                     "%s has no effect with --parameters, which counts weights alone: a request's "
                     "memory follows from layers and KV heads",
                     options->context ? "--context" : "--kv");
@@ -87,7 +87,7 @@ static int read_question(struct run *run, struct fit_question *question) {
   question->terms.accelerators = (int)accelerators;
   if (memory_bits(question->terms.kv) > 0)
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0}, "unknown precision '%s' after --kv",
+  diagnostics_error(run->diagnostics, nowhere, "unknown precision '%s' after --kv",
                     question->terms.kv);
   return -1;
 }
@@ -107,7 +107,7 @@ int command_fit(struct run *run) {
   if (!run->options.argument_count && run_refuse_without_scenario(run))
     return -1;
   if (run->options.argument_count > 1) {
-    diagnostics_error(run->diagnostics, (struct place){0}, "expected at most one scenario");
+    diagnostics_error(run->diagnostics, nowhere, "expected at most one scenario");
     return -1;
   }
   return run->options.argument_count ? fit_scenario(run) : fit_catalogue(run);

@@ -17,7 +17,7 @@ int refuse_explained_workbook(struct run *run) {
   if (!run->options.explain || !output_name_is_workbook(run->options.output_path))
     return 0;
   diagnostics_error(
-      run->diagnostics, (struct place){0},
+      run->diagnostics, nowhere,
       "a workbook has no explanations: omit --explain, or write a file other than '%s'",
       run->options.output_path);
   return -1;
@@ -48,7 +48,7 @@ int command_fleet(struct run *run) {
   if (options->margin && run_read_share(run, "--margin", options->margin, &margin))
     return -1;
   if (!(margin > 0)) {
-    diagnostics_error(run->diagnostics, (struct place){0}, "--margin must be above 0 %%, not %s",
+    diagnostics_error(run->diagnostics, nowhere, "--margin must be above 0 %%, not %s",
                       options->margin);
     return -1;
   }

@@ -19,8 +19,6 @@
 
 #include <stddef.h>
 
-static const struct place nowhere = {0};
-
 // The files of the command line that could be read, in its order, and what they state; errors in
 // the others are reported together.
 struct files {

@@ -21,7 +21,7 @@
 #include <string.h>
 
 static int refuse(const struct run *run, const char *why) {
-  diagnostics_error(run->diagnostics, (struct place){0}, "%s", why);
+  diagnostics_error(run->diagnostics, nowhere, "%s", why);
   return -1;
 }
 
@@ -35,11 +35,9 @@ static int read_question(const struct run *run, enum draft_question *question) {
     }
   if (!name)
     return 0;
-  const char *nearest = nearest_name(name, draft_question_names, DRAFT_QUESTIONS);
-  return refuse(run, arena_printf(run->arena,
-                                  "unknown template '%s'%s; there is: two-vendors, rent-or-own, "
-                                  "own-or-api, stages, rfp",
-                                  name, did_you_mean(nearest, run->arena)));
+  return refuse(run,
+                arena_printf(run->arena, "unknown template '%s'%s", name,
+                             name_hint(name, draft_question_names, DRAFT_QUESTIONS, run->arena)));
 }
 
 // The arguments of the command; if a required one is missing, the message asks for it.

@@ -35,7 +35,7 @@ int command_page(struct run *run) {
     return -1;
   if (!page_has_charts()) {
     run->diagnostics->machine_failed = true;
-    diagnostics_error(run->diagnostics, (struct place){0},
+    diagnostics_error(run->diagnostics, nowhere,
                       "this program was built without the page's charts: 'make setup && make' "
                       "fetches them if npm can reach its registry");
     return -1;

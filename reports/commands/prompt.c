@@ -41,7 +41,7 @@ const char *prompt_ask_among(const struct run *run, const char *question, const 
   const char *typed = line ? trimmed(arena_copy(run->arena, line)) : NULL;
   if (typed && !source_invalid_utf8(typed, strlen(typed)))
     return *typed ? typed : usual;
-  diagnostics_error(run->diagnostics, (struct place){0}, "%s: nothing is written",
+  diagnostics_error(run->diagnostics, nowhere, "%s: nothing is written",
                     typed ? "the input is not UTF-8"
                           : "the input ended before all questions were answered");
   return NULL;

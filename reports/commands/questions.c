@@ -113,7 +113,7 @@ static int show_records(struct run *run) {
   const struct answer answer = served_records(&records, run->arena);
   if (*answer.sentence)
     return run_print_answer(run, NULL, answer);
-  diagnostics_error(run->diagnostics, (struct place){0},
+  diagnostics_error(run->diagnostics, nowhere,
                     "no serving record among them: 'pertoken probe serving' measures one, and "
                     "'pertoken import' reads one in");
   return -1;
@@ -124,7 +124,7 @@ int command_served(struct run *run) {
     return show_records(run);
   if (run->options.argument_count == 1)
     return command_question(run);
-  diagnostics_error(run->diagnostics, (struct place){0},
+  diagnostics_error(run->diagnostics, nowhere,
                     "one scenario at a time, or records (.json) alone: '%s' is one too many",
                     run->options.arguments[1]);
   return -1;

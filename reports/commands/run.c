@@ -119,7 +119,7 @@ static int refuse_other_format(struct run *run) {
   const enum output_format named = output_name_format(options->output_path);
   if (!options->format_given || named == FORMAT_TABLE || named == options->format)
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0},
+  diagnostics_error(run->diagnostics, nowhere,
                     "'%s' is named as another format than --format says: leave out one",
                     options->output_path);
   return -1;
@@ -131,7 +131,7 @@ static int refuse_other(struct run *run) {
   const struct output_kind *other = output_name_other(options->output_path);
   if (!other)
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0},
+  diagnostics_error(run->diagnostics, nowhere,
                     "'%s' writes no %s, '%s' does: write a file other than '%s', such as x.csv",
                     options->command, other->what, other->command, options->output_path);
   return -1;
@@ -172,8 +172,8 @@ int run_refuse_strays(const struct run *run, const struct stray *strays, size_t 
       texts_add(&given, run->arena, "%s", strays[i].name);
   if (!given.count)
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0}, "%s need%s %s",
-                    texts_joined(&given, run->arena), given.count > 1 ? "" : "s", need);
+  diagnostics_error(run->diagnostics, nowhere, "%s need%s %s", texts_joined(&given, run->arena),
+                    given.count > 1 ? "" : "s", need);
   return -1;
 }
 
@@ -214,7 +214,6 @@ int run_read_count(const struct run *run, const char *name, const char *text, ui
     *value = (uint64_t)real;
     return 0;
   }
-  diagnostics_error(run->diagnostics, (struct place){0}, "%s: expected a whole number, not '%s'",
-                    name, text);
+  diagnostics_error(run->diagnostics, nowhere, "%s: expected a whole number, not '%s'", name, text);
   return -1;
 }

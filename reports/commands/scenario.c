@@ -55,7 +55,7 @@ static int simulate_report(struct run *run, const struct scenario *scenario,
   *out = part ? simulation_result(part, run->arena, run->diagnostics) : NULL;
   const char *few = *out ? simulation_few_draws(*out, run->arena) : "";
   if (*few)
-    diagnostics_warning(run->diagnostics, (struct place){0}, "%s", few);
+    diagnostics_warning(run->diagnostics, nowhere, "%s", few);
   return *out ? 0 : -1;
 }
 
@@ -63,7 +63,7 @@ static int simulate_report(struct run *run, const struct scenario *scenario,
 static int expect_free(const struct run *run, const char *path) {
   if (run->options.output_path || access(path, F_OK) != 0)
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0},
+  diagnostics_error(run->diagnostics, nowhere,
                     "'%s' already exists: to replace it, name it with -o", path);
   return -1;
 }
@@ -94,8 +94,8 @@ static bool shows_warnings(const struct run *run) {
 // --all-cases: every case, so none may be selected.
 static int compare_cases(struct run *run) {
   if (run->options.case_name) {
-    diagnostics_error(run->diagnostics, (struct place){0},
-                      "--all-cases shows every case: omit --case %s", run->options.case_name);
+    diagnostics_error(run->diagnostics, nowhere, "--all-cases shows every case: omit --case %s",
+                      run->options.case_name);
     return -1;
   }
   const struct scenario *scenario = run_read_scenario(run, 0);
@@ -184,8 +184,8 @@ static int explain_question(struct run *run, const struct scenario *scenario,
   const char *names = "";
   for (size_t i = 0; i < answers.count; i++)
     names = arena_printf(run->arena, "%s%s%s", names, i ? ", " : "", answers.list[i].name);
-  diagnostics_error(run->diagnostics, (struct place){0}, "no answer '%s' for %s; available: %s",
-                    name, question->kind, names);
+  diagnostics_error(run->diagnostics, nowhere, "no answer '%s' for %s; available: %s", name,
+                    question->kind, names);
   return -1;
 }
 

@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct place nowhere = {0};
-
 enum { MAX_SAID = 4096, NOT_STARTED = -1 };
 
 extern char **environ;

@@ -30,8 +30,7 @@ static int read_swing(const struct run *run, double *share) {
     return -1;
   if (*share > 0 && *share < 1)
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0},
-                    "--swing must be above 0 %% and below 100 %%");
+  diagnostics_error(run->diagnostics, nowhere, "--swing must be above 0 %% and below 100 %%");
   return -1;
 }
 
@@ -75,7 +74,7 @@ int command_solve(struct run *run) {
                                     .target = options->target,
                                     .between = options->between};
   if (!question.option || !question.input) {
-    diagnostics_error(run->diagnostics, (struct place){0}, "expected --option ID and --for INPUT");
+    diagnostics_error(run->diagnostics, nowhere, "expected --option ID and --for INPUT");
     return -1;
   }
   if (options->saving && run_read_share(run, "--saving", options->saving, &question.saving))

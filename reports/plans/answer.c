@@ -273,8 +273,8 @@ int answer_plan(const struct scenario *scenario, const char *only, struct answer
                 struct arena *arena, struct diagnostics *diagnostics) {
   if (!only || !strcmp(only, "portfolio"))
     return answer_as(scenario, false, answers, arena, diagnostics);
-  diagnostics_error(diagnostics, (struct place){0},
-                    "a scenario has one portfolio, so there is no '%s'", only);
+  diagnostics_error(diagnostics, nowhere, "a scenario has one portfolio, so there is no '%s'",
+                    only);
   return -1;
 }
 

@@ -390,8 +390,8 @@ int derivation_select(struct answer *written, const char *what, struct diagnosti
   for (size_t t = 0; what && t < written->table_count; t++)
     found |= !strcmp(written->tables[t].key, what) && may_be_asked(what);
   if (!found) {
-    diagnostics_error(diagnostics, (struct place){0}, "a plan has no figures '%s'; available: %s",
-                      what, names_of(written));
+    diagnostics_error(diagnostics, nowhere, "a plan has no figures '%s'; available: %s", what,
+                      names_of(written));
     return -1;
   }
   for (size_t t = 0; t < written->table_count; t++)

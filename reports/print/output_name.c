@@ -58,7 +58,7 @@ int output_name_expect(const char *path, const char *what, const char *ending,
                        struct diagnostics *diagnostics) {
   if (!path || ends_in(path, ending) || is_no_file(path))
     return 0;
-  diagnostics_error(diagnostics, (struct place){0}, "the name of %s ends in .%s, and '%s' does not",
-                    what, ending, path);
+  diagnostics_error(diagnostics, nowhere, "the name of %s ends in .%s, and '%s' does not", what,
+                    ending, path);
   return -1;
 }

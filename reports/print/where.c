@@ -9,7 +9,6 @@
 
 static int parse_one(const char *text, const char *const *names, size_t columns, const char *what,
                      struct where *condition, struct diagnostics *diagnostics) {
-  const struct place nowhere = {0};
   const size_t length = strcspn(text, "=~");
   if (!text[length] || length == 0) {
     diagnostics_error(diagnostics, nowhere,

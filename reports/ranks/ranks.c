@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct place nowhere = {0};
-
 // The number of processes started together, from the environment of Open MPI's mpirun, of MPICH's
 // and other PMI launchers, and of srun with PMIx; the last counts only if the process has a PMIx
 // rank.

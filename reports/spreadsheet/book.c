@@ -17,7 +17,7 @@ int book_write(struct book *book, const char *path,
   if (output_open(&output, path, book->arena, book->diagnostics))
     return -1;
   if (!output.folder)
-    diagnostics_error(book->diagnostics, (struct place){0},
+    diagnostics_error(book->diagnostics, nowhere,
                       "a workbook can only be written to a file, and '%s' is not one", path);
   if (!output.folder || write(book, &output, context)) {
     output_discard(&output);
@@ -116,14 +116,13 @@ int book_close(struct book *book, const struct output *output) {
   const int reason = errno;
   output_release_signals(&before);
   if (book->failed) {
-    diagnostics_error(book->diagnostics, (struct place){0},
-                      "a workbook cannot hold all of this scenario");
+    diagnostics_error(book->diagnostics, nowhere, "a workbook cannot hold all of this scenario");
     return -1;
   }
   if (error == LXW_NO_ERROR && is_whole(output, sheets))
     return 0;
   book->diagnostics->machine_failed = true;
-  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", output->path,
+  diagnostics_error(book->diagnostics, nowhere, "cannot write '%s': %s", output->path,
                     reason                  ? strerror(reason)
                     : error == LXW_NO_ERROR ? "the file is incomplete"
                                             : lxw_strerror(error));

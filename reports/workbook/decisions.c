@@ -91,7 +91,7 @@ static const char *literal(const struct writer *writer, const char *what, const 
   double value;
   if (text_has_currency(what, "USD"))
     unit = unit_known(text_in_currency(unit->text, currency, "USD", book->arena), book->arena);
-  if (quantity_parse(what + 1, (struct place){0}, unit, &value, book->diagnostics))
+  if (quantity_parse(what + 1, nowhere, unit, &value, book->diagnostics))
     return NULL;
   struct name *name = constants_literal(&book->constants, "decision", label, what + 1, value, unit);
   name->used = true;
@@ -181,7 +181,7 @@ static void write_live(const struct writer *writer, const struct answer_table *t
   const struct unit *unit = unit_of(table, column, cell);
   const char *formula = live_text(writer, cell, &table->columns[column], unit);
   if (!formula) {
-    diagnostics_error(book->diagnostics, (struct place){0},
+    diagnostics_error(book->diagnostics, nowhere,
                       "a live formula of '%s' has a broken reference: %s", table->key,
                       cell->formula);
     book->failed = true;

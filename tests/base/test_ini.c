@@ -108,6 +108,8 @@ static const struct {
     {"[]\nk = 1\n", 1, 2, "section's name"},
     {"[ \t ]\n", 1, 5, "section's name"},
     {"[a] b\nk = 1\n", 1, 5, "end of the line"},
+    {"[[option a]]\nk = 1\n", 1, 2, "between one [ and one ]"},
+    {"[[a]\nk = 1\n", 1, 2, "between one [ and one ]"},
     {"[a]]\n", 1, 4, "end of the line"},
     {"[a]\nk = 1\noption b] ; c\nk = 2\n", 3, 1, "expected [ before the section's name"},
     {"[" NAME_49 "9]\n", 1, 2, "at most 49 bytes, this one has 50"},

@@ -185,7 +185,7 @@ static int read_request(int count, char **values, struct decode_request *request
     return -1;
   if (precision_choose(&cpu, &wanted, request) == DECODE_OK)
     return 0;
-  diagnostics_error(diagnostics, (struct place){0}, "%s", cpu_backend.error());
+  diagnostics_error(diagnostics, nowhere, "%s", cpu_backend.error());
   return -1;
 }
 

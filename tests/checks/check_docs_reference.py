@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Is docs/reference.md complete and up to date? It is what `make reference` writes from the cost model; a
-scenario may state each of its inputs; every line has its formula; every name of formulas.md exists.
+scenario may state each of its inputs; every line has its formula; every name of formulas.md exists. A table names
+every key of a question.
 
 Seconds: 1
 """
@@ -60,6 +61,20 @@ def test_functions():
     lacking = [name for name in functions if f'{name}(' not in FORMULAS]
     lacking += [unit for unit in units if f'`{unit}`' not in FORMULAS]
     expect(not lacking, f'formulas.md lacks {lacking}')
+
+
+def test_question_keys():
+    """A table of some page has each key that a section of a question may have."""
+    source = (ROOT / 'model' / 'scenario' / 'reading' / 'sections.c').read_text()
+    asked = re.findall(r'\{"(\w+)",\s+SECTION_QUESTION,\s+\w+,\s+\{([^{}]*)\}\}', source)
+    keys = {(kind, key) for kind, listed in asked for key in re.findall(r'"([\w.]+)"', listed)}
+    expect(len(keys) > 40, f'{len(keys)} keys')
+    named = set()
+    for page in (ROOT / 'docs').glob('*.md'):
+        first_cells = re.findall(r'^\|((?:[^|\n]*\|){1,2})', page.read_text(), re.M)
+        named |= {key for cells in first_cells for key in re.findall(r'`([\w.]+)(?: = [^`]*)?`', cells)}
+    lacking = sorted(f'[{kind}] {key}' for kind, key in keys if key not in named)
+    expect(not lacking, f'no table has {lacking}')
 
 
 if __name__ == '__main__':

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const struct node *node = formula_parse(fuzz.source->text, place, &fuzz.arena, &fuzz.diagnostics);
   assert((node != NULL) == (fuzz.diagnostics.errors == 0));
   if (node)
-    check_round_trip(node, &fuzz, (struct place){0});
+    check_round_trip(node, &fuzz, nowhere);
   fuzz_end(&fuzz);
   return 0;
 }

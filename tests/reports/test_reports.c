@@ -24,7 +24,7 @@ enum { most_values = 4 };
 static struct unit unit_of(const char *text, struct arena *arena) {
   struct unit unit = {0};
   struct diagnostics diagnostics = {.arena = arena};
-  assert_int_equal(unit_parse(text, (struct place){0}, &unit, arena, &diagnostics), 0);
+  assert_int_equal(unit_parse(text, nowhere, &unit, arena, &diagnostics), 0);
   return unit;
 }
 

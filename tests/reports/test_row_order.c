@@ -55,8 +55,7 @@ static const struct sheet_graph *build(struct fixture *fixture, const struct mod
   struct sheet_graph *graph = arena_alloc(arena, sizeof *graph);
   for (const char *at = gives; *at; at++)
     given[model_find(model, (const char[]){*at, '\0'})] = GIVEN_VALUE;
-  option->graph =
-      graph_build(model, option->id, (struct place){0}, given, arena, &fixture->diagnostics);
+  option->graph = graph_build(model, option->id, nowhere, given, arena, &fixture->diagnostics);
   assert_non_null(option->graph);
   option->evaluation = evaluation_new(option->graph, PERIODS, 1, arena);
   for (int d = 0; d < model->count; d++)

@@ -80,7 +80,7 @@ static const struct graph *graph_with(struct fixture *fixture, const char *kind,
   model_check(model, &fixture->diagnostics);
   expect_error(fixture, formula, "");
   const enum given *given = arena_array(arena, (size_t)model->count, sizeof *given);
-  return graph_build(model, "o", (struct place){0}, given, arena, &fixture->diagnostics);
+  return graph_build(model, "o", nowhere, given, arena, &fixture->diagnostics);
 }
 
 static void test_rendered(void **state) {

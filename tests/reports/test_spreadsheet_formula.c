@@ -252,8 +252,7 @@ static void build_option(struct sheet *sheet, const char *id, struct scenario *s
   struct arena *arena = &sheet->fixture.arena;
   enum given *given = arena_array(arena, (size_t)sheet->model->count, sizeof *given);
   *option = (struct option){.id = id};
-  option->graph =
-      graph_build(sheet->model, id, (struct place){0}, given, arena, &sheet->fixture.diagnostics);
+  option->graph = graph_build(sheet->model, id, nowhere, given, arena, &sheet->fixture.diagnostics);
   assert_non_null(option->graph);
   option->evaluation = evaluation_new(option->graph, 5, 1, arena);
   for (int d = 0; d < sheet->model->count; d++)

@@ -69,9 +69,9 @@ static void read_baseline(struct reading *reading) {
   reading->scenario->baseline = found < 0 ? 0 : (size_t)found;
   if (found >= 0)
     return;
-  const char *nearest = scenario_nearest_option(reading->scenario, key->value, reading->arena);
   diagnostics_error(reading->diagnostics, key->value_place, "the baseline '%s' is not an option%s",
-                    key->value, did_you_mean(nearest, reading->arena));
+                    key->value,
+                    scenario_option_hint(reading->scenario, key->value, reading->arena));
 }
 
 static void select_case(struct reading *reading) {
@@ -81,12 +81,9 @@ static void select_case(struct reading *reading) {
   scenario->selected = which < 0 ? 0 : (size_t)which;
   if (which >= 0)
     return;
-  const char *nearest = nearest_name(wanted, scenario->cases, scenario->case_count), *list = "";
-  for (size_t c = 0; c < scenario->case_count && !nearest; c++)
-    list = arena_printf(reading->arena, "%s%s%s", list,
-                        c ? ", " : "; available cases: ", scenario->cases[c]);
   diagnostics_error(reading->diagnostics, (struct place){.source = scenario->source},
-                    "no [case %s]%s%s", wanted, did_you_mean(nearest, reading->arena), list);
+                    "there is no [case %s]%s", wanted,
+                    name_hint(wanted, scenario->cases, scenario->case_count, reading->arena));
 }
 
 void head_read(struct reading *reading) {

@@ -75,9 +75,8 @@ static int correlated_range(struct reading *reading, const char *name, struct pl
   const char **names = arena_array(reading->arena, count + 1, sizeof *names);
   for (size_t r = 0; r < count; r++)
     names[r] = scenario->ranges[r].key;
-  const char *nearest = nearest_name(name, names, count);
   diagnostics_error(reading->diagnostics, place, "'%s' has no range to correlate%s", name,
-                    did_you_mean(nearest, reading->arena));
+                    name_hint(name, names, count, reading->arena));
   return -1;
 }
 

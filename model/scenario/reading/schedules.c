@@ -44,7 +44,7 @@ static void count_key(const struct model *model, int *years, bool is_range, cons
   if (d >= 0 && is_range)
     count = range_is_scale(&model->declarations[d], value);
   else if (d >= 0 && text_is_list(value) && !text_is_tiers(value))
-    list_split(value, (struct place){0}, &count, arena);
+    list_split(value, nowhere, &count, arena);
   if (count && count <= MAX_YEARS && (int)count > years[d])
     years[d] = (int)count;
 }
@@ -159,7 +159,7 @@ static void put_scale(const struct resolving *resolving, const struct figure **f
                                        [ORIGIN_SET_OPTION] = ORIGIN_SET};
   if (figure_is_of_option(&list)) {
     list.origin = common[list.origin];
-    list.place = (struct place){0};
+    list.place = nowhere;
   }
   if (figures[scale]->origin == ORIGIN_NONE)
     figures[scale] = resolving_keep(resolving, list);

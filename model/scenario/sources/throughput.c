@@ -33,7 +33,7 @@ static void fill_workload(const struct sources *sources) {
   for (int k = 0; k < WORKLOAD_KEYS; k++) {
     const struct ini_key *key = selection_of(&resolving->selections, SELECT_WORKLOAD + k);
     workload->values[k] = key ? key->value : "";
-    workload->places[k] = key ? key->value_place : (struct place){0};
+    workload->places[k] = key ? key->value_place : nowhere;
   }
   const struct table *models = catalog_glance(resolving->scenario->catalog, CATALOG_MODELS);
   const long model = models ? catalog_find(models, workload->values[WORKLOAD_MODEL]) : -1;

@@ -129,8 +129,7 @@ static void test_moments(void **state) {
     const char *text =
         dollars ? arena_printf(&fixture.arena, "%s USD", moments[i].text) : moments[i].text;
     assert_int_equal(parse(&fixture, moments[i].input, text, &d), 0);
-    assert_int_equal(
-        distribution_prepare(&d, (struct place){0}, &fixture.arena, &fixture.diagnostics), 0);
+    assert_int_equal(distribution_prepare(&d, nowhere, &fixture.arena, &fixture.diagnostics), 0);
     double s = log(1.2);
     double variance = dollars ? 1e6 * (exp(2 * s * s) - exp(s * s)) : moments[i].variance;
     expect_near(distribution_mean(&d), dollars ? 1000 * exp(s * s / 2) : moments[i].mean, 1e-9,
@@ -176,7 +175,7 @@ static void test_pert(void **state) {
     fixture_start(&fixture);
     const char *text = arena_printf(&fixture.arena, "pert(0, %g, 100) %%", modes[i]);
     assert_int_equal(parse(&fixture, "discount", text, &d), 0);
-    distribution_prepare(&d, (struct place){0}, &fixture.arena, &fixture.diagnostics);
+    distribution_prepare(&d, nowhere, &fixture.arena, &fixture.diagnostics);
     double a = 1 + 4 * modes[i] / 100, b = 6 - a, worst = 0;
     for (int round = 0; round < 32; round++) {
       if (round == 0)
@@ -235,7 +234,7 @@ static void test_quantiles(void **state) {
     double u[VECTOR_BLOCK], x[VECTOR_BLOCK];
     fixture_start(&fixture);
     assert_int_equal(parse(&fixture, cases[i].input, cases[i].text, &d), 0);
-    distribution_prepare(&d, (struct place){0}, &fixture.arena, &fixture.diagnostics);
+    distribution_prepare(&d, nowhere, &fixture.arena, &fixture.diagnostics);
     for (int k = 0; k < VECTOR_BLOCK; k++)
       u[k] = cases[i].u;
     distribution_quantiles(&d, u, x);

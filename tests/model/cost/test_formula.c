@@ -143,7 +143,7 @@ static double worth(struct fixture *fixture, const char *formula, const char *un
     return NAN;
   enum given given[16] = {GIVEN_NOT};
   const struct graph *graph =
-      graph_build(model, "test", (struct place){0}, given, &fixture->arena, &fixture->diagnostics);
+      graph_build(model, "test", nowhere, given, &fixture->arena, &fixture->diagnostics);
   if (!graph)
     return NAN;
   struct evaluation *evaluation = evaluation_new(graph, 4, 3, &fixture->arena);

@@ -340,7 +340,7 @@ static void test_whole(void **state) {
     enum given *given = arena_array(&fixture.arena, (size_t)model->count, sizeof *given);
     given[model_find(model, "price")] = GIVEN_VALUE;
     const struct graph *graph =
-        graph_build(model, "o", (struct place){0}, given, &fixture.arena, &fixture.diagnostics);
+        graph_build(model, "o", nowhere, given, &fixture.arena, &fixture.diagnostics);
     assert_non_null(graph);
     bool *whole = arena_array(&fixture.arena, (size_t)model->count, sizeof *whole);
     graph_find_whole(graph, whole);

@@ -114,9 +114,9 @@ static void test_good(void **state) {
   for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
     struct unit unit;
     double value = NAN;
-    unit_parse(good[i].unit, (struct place){0}, &unit, &fixture.arena, &fixture.diagnostics);
+    unit_parse(good[i].unit, nowhere, &unit, &fixture.arena, &fixture.diagnostics);
     char *text = arena_copy(&fixture.arena, good[i].text);
-    quantity_parse(text, (struct place){0}, &unit, &value, &fixture.diagnostics);
+    quantity_parse(text, nowhere, &unit, &value, &fixture.diagnostics);
     expect_error(&fixture, good[i].text, "");
     expect_near(value, good[i].base, 1e-15, good[i].text);
   }
@@ -218,7 +218,7 @@ static void test_bad(void **state) {
     fixture_start(&fixture);
     struct unit unit;
     double value;
-    unit_parse(bad[i].unit, (struct place){0}, &unit, &fixture.arena, &fixture.diagnostics);
+    unit_parse(bad[i].unit, nowhere, &unit, &fixture.arena, &fixture.diagnostics);
     struct place place = {NULL, 1, 1};
     assert_int_equal(quantity_parse(bad[i].text, place, &unit, &value, &fixture.diagnostics), -1);
     expect_error(&fixture, bad[i].text, bad[i].error);
@@ -236,7 +236,7 @@ static void test_conversions(void **state) {
   fixture_start(&fixture);
   for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
     struct unit unit;
-    unit_parse(units[i], (struct place){0}, &unit, &fixture.arena, &fixture.diagnostics);
+    unit_parse(units[i], nowhere, &unit, &fixture.arena, &fixture.diagnostics);
     double percent = unit.percents ? 0.01 : 1;
     expect_near(unit_factor(&unit), unit_cell_factor(&unit) * percent, 1e-15, units[i]);
     struct conversion none = conversion_multiply(unit.conversion, unit.conversion, -1);
