@@ -86,6 +86,9 @@ def check_grid():
             saving = 1 - costs['mi325x'] / costs['h200']
             check(f'grid cell {discount}, {price}', same and near(saving, grid['saving'][i][k]),
                   (costs, saving))
+    for steps, said in (('0:30:7%', True), ('0:28:7%', False), ('0:30:10%', False), ('5:5:1%', False)):
+        warned = 'the steps miss the upper end' in run('sensitivity', MAIN, '--grid', f'mi325x.discount={steps}').stderr
+        check(f'grid {steps}', warned == said, warned)
 
 
 def check_free_baseline():
