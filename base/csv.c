@@ -306,7 +306,7 @@ struct table *csv_read(const struct source *source, const char *name, struct are
                        struct diagnostics *diagnostics) {
   const size_t errors = diagnostics->errors;
   struct table *table = arena_alloc(arena, sizeof *table);
-  *table = (struct table){.name = name, .source = source, .catalog = -1};
+  *table = (struct table){.name = name, .source = source, .kind = -1};
   char *texts = arena_alloc(arena, source->size + 2);
   struct csv_reader reader = {
       .arena = arena,

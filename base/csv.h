@@ -28,7 +28,7 @@ struct table {
   const struct table_row *places;  // [rows]
   struct table_row header;
   const struct table_key *keys; // of table_index, else NULL
-  int catalog;                  // which of the catalogue's own tables this is; -1 for any other
+  int kind;                     // for the owner of a set of tables: which one this is; -1: none
 };
 
 // Limits, beyond which there is an error: bytes of a line without its line end, columns of a table.

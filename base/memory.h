@@ -1,4 +1,4 @@
-// memory: what happens when none is left, and that what is freed is kept.
+// memory: running out of it, and keeping freed memory for reuse.
 //
 // memory.c intercepts malloc, calloc, realloc, aligned_alloc and posix_memalign for the whole
 // program, including the libraries that it is linked with: none of them returns when memory has run

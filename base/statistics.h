@@ -26,9 +26,9 @@ struct summary summarise(const double *samples, size_t count, double *sorted);
 // NAN may not be among them.
 void sort_ascending(double *values, size_t count);
 
-// 1.4826 times the median of the absolute deviations from the median: the standard deviation, if
-// few of `count` > 0 values are no normal distribution's (Iglewicz and Hoaglin, How to Detect and
-// Handle Outliers, 1993). The values are overwritten.
+// 1.4826 times the median absolute deviation of `count` > 0 values: estimates a normal
+// distribution's standard deviation even if a few values are outliers (Iglewicz and Hoaglin, How to
+// Detect and Handle Outliers, 1993). The values are overwritten.
 double robust_deviation(double *values, size_t count, double *median);
 
 // Quantile q (0..1) of ascending values, by linear interpolation between (count - 1) q's

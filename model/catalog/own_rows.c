@@ -68,7 +68,7 @@ struct table *own_rows_join(struct table *shipped, const struct own_rows *const 
     const struct table *table = own[i]->table;
     size_t *rows = arena_array(arena, table->rows + 1, sizeof *rows), chosen = 0;
     for (size_t row = 0; row < table->rows; row++)
-      if ((int)own[i]->tables[row] == shipped->catalog) {
+      if ((int)own[i]->tables[row] == shipped->kind) {
         check_columns(shipped, table, row, diagnostics);
         rows[chosen++] = row;
       }
@@ -138,7 +138,7 @@ static void hold_against(const struct table *table, const struct catalog_figure 
 
 void own_rows_compare(const struct table *joined, struct arena *arena,
                       struct diagnostics *diagnostics) {
-  const struct catalog_figure *figure = catalog_figure((enum catalog_table)joined->catalog);
+  const struct catalog_figure *figure = catalog_figure((enum catalog_table)joined->kind);
   struct same_rows *index = NULL, *same;
   if ((!figure->name && !figure->same[0]) || !joined->rows || !joined->places[joined->rows - 1].of)
     return;

@@ -43,7 +43,7 @@ static bool number_of(const struct table *table, size_t row, const char *column,
 }
 
 static void check_order(const struct table *table, size_t row, struct diagnostics *diagnostics) {
-  const char *const *columns = orders[table->catalog], *below = NULL;
+  const char *const *columns = orders[table->kind], *below = NULL;
   double last = -INFINITY, value;
   for (int i = 0; i < 3; i++) {
     if (!number_of(table, row, columns[i], &value))
@@ -87,7 +87,7 @@ static double rounded_by(const char *text) {
 
 // NAN: not stated.
 static double all_of(const struct table *table, size_t row) {
-  const struct product *product = &products[table->catalog];
+  const struct product *product = &products[table->kind];
   double value, low, high;
   if (number_of(table, row, product->all, &value))
     return value * prefix_of(table, row);
@@ -99,7 +99,7 @@ static double all_of(const struct table *table, size_t row) {
 
 // NAN: not stated.
 static double product_of(const struct table *table, size_t row) {
-  const struct product *product = &products[table->catalog];
+  const struct product *product = &products[table->kind];
   double each, count = 1;
   if (!number_of(table, row, product->each, &each))
     return NAN;
@@ -109,7 +109,7 @@ static double product_of(const struct table *table, size_t row) {
 
 // By which they may differ, each stated with so many decimals, or by rounding unlike figures.
 static double tolerance_of(const struct table *table, size_t row, double all) {
-  const struct product *product = &products[table->catalog];
+  const struct product *product = &products[table->kind];
   double count = 1;
   number_of(table, row, product->count, &count);
   const double stated = rounded_by(cell_of(table, row, product->each)) * count +
@@ -123,7 +123,7 @@ static bool is_in_usd(const struct table *table, size_t row) {
 }
 
 static void check_product(const struct table *table, size_t row, struct diagnostics *diagnostics) {
-  const struct product *product = &products[table->catalog];
+  const struct product *product = &products[table->kind];
   const double all = all_of(table, row), found = product_of(table, row);
   const char *count = cell_of(table, row, product->count);
   if (is_in_usd(table, row) && is_comparable(table, row) &&
@@ -140,9 +140,9 @@ double row_rules_exchange(const struct table *prices, size_t row) {
 
 void row_rules_check(const struct table *table, struct diagnostics *diagnostics) {
   for (size_t row = 0; row < table->rows; row++) {
-    if (orders[table->catalog][0])
+    if (orders[table->kind][0])
       check_order(table, row, diagnostics);
-    if (products[table->catalog].each)
+    if (products[table->kind].each)
       check_product(table, row, diagnostics);
   }
 }

@@ -47,10 +47,8 @@ static size_t count_matches(const struct evidence_request *request, int keys) {
 // Adds a value to those of a message, unless it is already there.
 static void list_value(struct texts *values, const char *value, struct arena *arena) {
   const char *text = *value ? value : "(not stated)";
-  for (size_t i = 0; i < values->count; i++)
-    if (!strcmp(values->list[i], text))
-      return;
-  texts_add(values, arena, "%s", text);
+  if (!texts_have(values, text))
+    texts_add(values, arena, "%s", text);
 }
 
 // Which sources could supply what is missing.

@@ -39,10 +39,8 @@ static bool must_be_right(enum import_fact fact) {
 
 static void note(const struct joining *joining, const char *text) {
   struct texts *notes = &joining->import->notes;
-  for (size_t i = 0; i < notes->count; i++)
-    if (!strcmp(notes->list[i], text))
-      return;
-  texts_add(notes, joining->arena, "%s", text);
+  if (!texts_have(notes, text))
+    texts_add(notes, joining->arena, "%s", text);
 }
 
 static int settle_one(struct joining *joining, enum import_fact fact,
