@@ -21,7 +21,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MAX_YEARS = 30, MAX_TIERS = 4 }; // as the longest horizon; as tco.ini declares
+enum {
+  MIN_YEARS = 7,  // that a workbook has columns for, so that its user may lengthen a short horizon
+  MAX_YEARS = 30, // the longest horizon that tco.ini allows
+  MAX_TIERS = 4   // as many as tco.ini declares
+};
 
 // A value of a list, complete with its unit.
 struct list_value {

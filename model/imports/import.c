@@ -1,6 +1,7 @@
 #include "model/imports/import.h"
 
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/evidence/date.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"

@@ -1,5 +1,6 @@
 #include "model/optimise/allocation_programme.h"
 
+#include "model/cost/arithmetic.h"
 #include "model/optimise/row.h"
 #include "model/optimise/solver.h"
 
@@ -104,7 +105,7 @@ static double max_lots(const struct allocation_problem *problem, size_t o) {
   double needed = most_held(problem, o);
   if (problem->share_of != SHARE_TOKENS && node_amount(problem, o) > 0)
     needed = fmax(needed, most_amount(problem) / node_amount(problem, o));
-  return fmin(floor(option->stock / option->lot + 1e-9), ceil(needed / option->lot));
+  return fmin(arithmetic_floor(option->stock / option->lot), ceil(needed / option->lot));
 }
 
 static void add_lots(struct programme *programme, size_t o) {

@@ -34,7 +34,7 @@ void actions_find_tiers(const struct quoting *quoting, size_t o, struct fleet_op
 // Periods of a rent's whole term.
 static int periods_of_term(const struct quoting *quoting, size_t o) {
   const double term_h = quoting->portfolio->term[o], period_h = quoting->terms->period_h;
-  return (int)fmax(1, ceil(term_h / period_h - 1e-9));
+  return (int)fmax(1, arithmetic_ceil(term_h / period_h));
 }
 
 size_t actions_list(const struct quoting *quoting, size_t o, const struct fleet_option *of,

@@ -1,5 +1,6 @@
 #include "model/plan/columns.h"
 
+#include "model/cost/arithmetic.h"
 #include "model/plan/fleet.h"
 
 #include <math.h>
@@ -117,7 +118,7 @@ static double lots_needed(const struct fleet_problem *problem, size_t o) {
 }
 
 static double in_stock(const struct fleet_problem *problem, size_t o) {
-  return floor(problem->options[o].stock / problem->options[o].lot + 1e-9);
+  return arithmetic_floor(problem->options[o].stock / problem->options[o].lot);
 }
 
 double most_lots(const struct fleet_problem *problem, size_t o) {

@@ -1,6 +1,7 @@
 #include "model/plan/formulation.h"
 
 #include "base/arena.h"
+#include "model/cost/arithmetic.h"
 #include "model/optimise/row.h"
 #include "model/plan/columns.h"
 #include "model/plan/fleet.h"
@@ -79,7 +80,8 @@ static void add_pair_columns(const struct formulation *formulation, size_t w, si
     const double nodes = fleet_nodes_of_all(problem, w, o, t);
     const bool own = pair->span > 1 && fleet_first_of_span(problem, w, o) == w;
     const double nodes_most = most_lots(problem, o) * problem->options[o].lot;
-    const double most = floor(nodes_most / fmax(1, pair->span) + 1e-9); // GLPK takes no fractions
+    const double most =
+        arithmetic_floor(nodes_most / fmax(1, pair->span)); // GLPK takes no fractions
     set_column(formulation, share_column(problem, w, o, t),
                problem->workloads[w].whole ? GLP_IV : GLP_CV, nodes > 0, pair->extra[t] * nodes);
     set_column(formulation, replica_column(problem, w, o, t), problem->divisible ? GLP_CV : GLP_IV,
@@ -264,7 +266,7 @@ static void add_supply(struct formulation *formulation, size_t o) {
   for (int t = 0; t < problem->periods && own_columns; t++)
     row_add(&formulation->row, spare_column(problem, o, t),
             1 / (option->lot * option->accelerators));
-  row_end(&formulation->row, -INFINITY, option->spares > 0 ? lots : floor(lots + 1e-9));
+  row_end(&formulation->row, -INFINITY, option->spares > 0 ? lots : arithmetic_floor(lots));
 }
 
 static void add_option_rows(struct formulation *formulation, size_t o) {

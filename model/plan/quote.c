@@ -1,6 +1,7 @@
 #include "model/plan/quote.h"
 
 #include "base/arena.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -64,7 +65,7 @@ double quote_spares(const struct quoting *quoting, const struct option *option) 
 
 double quote_life(const struct quoting *quoting, const struct option *option) {
   const double life = quote_input(quoting, option, "life", INFINITY);
-  return fmin(quoting->terms->periods, floor(life / quoting->terms->period_h + 1e-9));
+  return fmin(quoting->terms->periods, arithmetic_floor(life / quoting->terms->period_h));
 }
 
 // In a straight line over the life; zero for what is retired before the horizon.

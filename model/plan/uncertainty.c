@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "model/chance/distribution.h"
 #include "model/chance/draw.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
 #include "model/plan/costs.h"
 #include "model/plan/fleet.h"
@@ -289,7 +290,7 @@ static void judge_option(const struct chances *chances, size_t o, double planned
     right += bought[count++] >= planned ? 1 : 0;
   }
   sort_ascending(bought, count);
-  const size_t below = (size_t)floor((1 - PLAN_SURE) * (double)count + 1e-9);
+  const size_t below = (size_t)arithmetic_floor((1 - PLAN_SURE) * (double)count);
   *sure = count ? fmin(planned, bought[below]) : 0;
   *enough = count ? (double)right / (double)count : NAN;
 }

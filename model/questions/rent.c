@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -233,7 +234,7 @@ struct renting {
 };
 
 static double ceil_to(double number, double multiple) {
-  return ceil(round(1e9 * number / multiple) / 1e9) * multiple;
+  return arithmetic_ceil(number / multiple) * multiple;
 }
 
 // Whether the owned option's own accelerators are rented, beside which it buys the same tokens.

@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "model/chance/distribution.h"
 #include "model/chance/draw.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -237,7 +238,7 @@ static void size_block(const struct waiting *waiting, struct evaluation *block,
       has_item(waiting, block, "burst") ? item_of(waiting, block, "burst", 0) : NULL;
   for (size_t i = 0; accelerators && i < VECTOR_BLOCK; i++) {
     const double own = buys && buys[i] > 0 ? waiting->fleet[i] : waiting->rate[i];
-    accelerators[i] = ceil(own / per_gpu[i] / unit[i] - 1e-9) * unit[i];
+    accelerators[i] = arithmetic_ceil(own / per_gpu[i] / unit[i]) * unit[i];
   }
 }
 

@@ -21,7 +21,6 @@
 #include "reports/print/where.h"
 
 #include <math.h>
-#include <string.h>
 
 // ---- the catalogue
 

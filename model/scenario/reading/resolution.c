@@ -4,10 +4,12 @@
 #include "base/ini.h"
 #include "base/source.h"
 #include "base/texts.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
+#include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
@@ -33,8 +35,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-
-enum { MIN_YEARS = 7 };
 
 static bool said(const struct figure *figure) {
   return figure->origin != ORIGIN_NONE;
@@ -162,7 +162,7 @@ static void check_life(const struct resolving *resolving) {
     const struct figure *figure = resolving_figures(resolving, c)[life];
     const struct unit *unit = &scenario->model->declarations[life].unit;
     if (!figure_is_given(figure) || figure->value <= 0 ||
-        figure->value >= scenario->period_h * (1 - 1e-9))
+        arithmetic_reaches(figure->value, scenario->period_h))
       continue;
     diagnostics_error(resolving->diagnostics, figure->place,
                       "option '%s' has a 'life' of %s, which is shorter than a period of %s: give "
@@ -210,8 +210,8 @@ static bool retires_before(const struct resolving *resolving, const struct figur
   const int life = model_find(scenario->model, "life");
   if (life < 0 || !figure_is_given(figures[life]))
     return false;
-  const double periods = floor(figures[life]->value / scenario->period_h + 1e-9);
-  return time >= periods * scenario->period_h * (1 - 1e-9);
+  const double periods = arithmetic_floor(figures[life]->value / scenario->period_h);
+  return arithmetic_reaches(time, periods * scenario->period_h);
 }
 
 // What is late arrives within the horizon, and before it is retired.
@@ -230,7 +230,7 @@ static void check_delivery_delay(const struct resolving *resolving) {
                                 figure_words(resolving, c, delay)));
       return;
     }
-    if (figures[delay]->value >= figures[horizon]->value * (1 - 1e-9)) {
+    if (arithmetic_reaches(figures[delay]->value, figures[horizon]->value)) {
       refuse_delay(resolving, figures[delay],
                    arena_printf(resolving->arena, "of %s: what is late never arrives within %s",
                                 figure_words(resolving, c, delay),

@@ -1,6 +1,7 @@
 #include "model/scenario/reading/warnings.h"
 
 #include "base/texts.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
@@ -172,7 +173,7 @@ static const char *in_year(const struct subject *subject, int period) {
   if (!figure_of(subject->scenario, subject->option, "accelerators")->year_count || elapsed < 0)
     return "";
   const double time = option_value(subject->scenario, subject->option, elapsed, period);
-  return arena_printf(subject->arena, " in year %g", 1 + floor(time / HOURS_PER_YEAR + 1e-9));
+  return arena_printf(subject->arena, " in year %g", 1 + arithmetic_floor(time / HOURS_PER_YEAR));
 }
 
 // A typed count is kept, whether or not it is a number of whole servers and racks: the first that
@@ -211,7 +212,7 @@ static void warn_of_lease(const struct subject *subject) {
   const double life = option_amount(subject->scenario, subject->option, "life_time");
   const double horizon = option_amount(subject->scenario, subject->option, "horizon");
   const double needed = life > 0 ? fmin(life, horizon) : horizon;
-  if (option_is_owned(subject->option) && term > 0 && term < needed * (1 - 1e-9))
+  if (option_is_owned(subject->option) && term > 0 && !arithmetic_reaches(term, needed))
     warn(subject,
          "the lease ends after %g yr, but its hardware serves for %g yr: the lease view counts "
          "nothing for the rest",
@@ -227,11 +228,11 @@ static void warn_of_resale(const struct subject *subject) {
   const size_t years = resale->year_count ? resale->year_count : 1;
   const double last = resale->year_count ? resale->years[years - 1].value : resale->value;
   if (option_is_owned(subject->option) && is_there(resale) && last > 0 &&
-      age - 1e-9 > (double)years)
+      arithmetic_ceil(age) > (double)years)
     warn(subject,
          "resale ends with an age of %zu yr, so hardware sold at %.3g yr is worth nothing: add "
          "values up to %g yr, 0 %% for none",
-         years, age, ceil(age - 1e-9));
+         years, age, arithmetic_ceil(age));
 }
 
 static bool any_rented(const struct scenario *scenario) {
