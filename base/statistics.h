@@ -23,6 +23,10 @@ struct summary {
 // Of `count` > 0 samples, which stay in their order; `sorted` [count] is scratch space.
 struct summary summarise(const double *samples, size_t count, double *sorted);
 
+// The order of two numbers as qsort expects it from a comparison: below, at or above zero as the
+// first is below, equal to or above the second.
+int number_order(double a, double b);
+
 // NAN may not be among them.
 void sort_ascending(double *values, size_t count);
 

@@ -1,5 +1,6 @@
 #include "model/chance/distribution_text.h"
 
+#include "base/statistics.h"
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
 
@@ -294,8 +295,7 @@ static int read_lognormal(struct parser *parser, double factor, struct distribut
 }
 
 static int by_value(const void *a, const void *b) {
-  double x = ((const struct atom *)a)->value, y = ((const struct atom *)b)->value;
-  return (x > y) - (x < y);
+  return number_order(((const struct atom *)a)->value, ((const struct atom *)b)->value);
 }
 
 static int read_discrete(struct parser *parser, double factor, struct distribution *out) {

@@ -348,8 +348,8 @@ static void read_attributes(struct model_reader *reader, unsigned kind) {
 static void read_group_section(struct model *model, const struct ini_section *section,
                                struct diagnostics *diagnostics) {
   const struct ini_key *label = ini_find(section, "label"), *view = ini_find(section, "view");
-  model->groups = arena_grow(model->arena, model->groups, (size_t)model->group_count,
-                             (size_t)model->group_count + 1, sizeof *model->groups);
+  model->groups =
+      arena_room(model->arena, model->groups, (size_t)model->group_count, sizeof *model->groups);
   const struct model_reader reader = {
       .model = model, .section = section, .diagnostics = diagnostics};
   model->groups[model->group_count++] = (struct group){

@@ -5,6 +5,7 @@
 #include "base/record_digest.h"
 #include "base/source.h"
 #include "base/source_file.h"
+#include "base/statistics.h"
 #include "model/delivery/fleet_item.h"
 #include "model/records/measurement.h"
 #include "model/records/measurement_file.h"
@@ -147,24 +148,20 @@ static void refuse_twice(const struct reading *reading) {
                         files[i - 1]->path, files[i]->path);
 }
 
-static int compare_numbers(double a, double b) {
-  return (a > b) - (a < b);
-}
-
 static int compare_workloads(const struct fleet_workload *a, const struct fleet_workload *b) {
   const int order[] = {strcmp(a->device, b->device),
                        strcmp(a->model, b->model),
                        strcmp(a->precision, b->precision),
-                       compare_numbers(a->context, b->context),
-                       compare_numbers(a->batch, b->batch),
-                       compare_numbers(a->ranks, b->ranks),
-                       compare_numbers(a->together, b->together),
-                       compare_numbers(a->served, b->served),
-                       compare_numbers(a->input_tokens, b->input_tokens),
-                       compare_numbers(a->output_tokens, b->output_tokens),
-                       compare_numbers(a->load, b->load),
-                       compare_numbers(a->concurrency, b->concurrency),
-                       compare_numbers(a->request_rate, b->request_rate)};
+                       number_order(a->context, b->context),
+                       number_order(a->batch, b->batch),
+                       number_order(a->ranks, b->ranks),
+                       number_order(a->together, b->together),
+                       number_order(a->served, b->served),
+                       number_order(a->input_tokens, b->input_tokens),
+                       number_order(a->output_tokens, b->output_tokens),
+                       number_order(a->load, b->load),
+                       number_order(a->concurrency, b->concurrency),
+                       number_order(a->request_rate, b->request_rate)};
   for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
     if (order[i])
       return order[i];
@@ -183,7 +180,7 @@ static int by_workload(const void *a, const void *b) {
   const int workload = compare_workloads(&left->workload, &right->workload);
   if (workload)
     return workload;
-  const int device = compare_numbers((double)left->run.device, (double)right->run.device);
+  const int device = number_order((double)left->run.device, (double)right->run.device);
   const int time = device ? device : strcmp(left->run.started, right->run.started);
   return time ? time : strcmp(left->run.digest, right->run.digest);
 }
@@ -255,8 +252,8 @@ static int by_lengths(const void *a, const void *b) {
   const struct fleet_workload *left = &((const struct fleet_item *)a)->workload;
   const struct fleet_workload *right = &((const struct fleet_item *)b)->workload;
   const int asked = right->is_asked - left->is_asked;
-  const int input = asked ? asked : compare_numbers(left->input_tokens, right->input_tokens);
-  return input ? input : compare_numbers(left->output_tokens, right->output_tokens);
+  const int input = asked ? asked : number_order(left->input_tokens, right->input_tokens);
+  return input ? input : number_order(left->output_tokens, right->output_tokens);
 }
 
 // Two runs of one test by a client that draws lengths around a mean differ by chance. They get the

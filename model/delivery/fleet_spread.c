@@ -28,7 +28,7 @@ static double measured(const struct spreading *spreading, const struct fleet_run
 
 static int by_value(const void *a, const void *b) {
   const struct fleet_value *left = a, *right = b;
-  const int order = (left->value > right->value) - (left->value < right->value);
+  const int order = number_order(left->value, right->value);
   return order ? order : (left->index > right->index) - (left->index < right->index);
 }
 
@@ -161,7 +161,7 @@ struct placed {
 static int by_place(const void *a, const void *b) {
   const struct placed *left = a, *right = b;
   const int order = strcmp(left->place, right->place);
-  return order ? order : (left->value > right->value) - (left->value < right->value);
+  return order ? order : number_order(left->value, right->value);
 }
 
 // Nodes that are not on the list have no place in its columns.

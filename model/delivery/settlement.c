@@ -1,5 +1,6 @@
 #include "model/delivery/settlement.h"
 
+#include "base/statistics.h"
 #include "model/cost/lone_item.h"
 #include "model/delivery/clause.h"
 #include "model/delivery/fleet.h"
@@ -92,7 +93,7 @@ struct miss {
 
 static int most_first(const void *a, const void *b) {
   const struct miss *left = a, *right = b;
-  const int order = (left->missed < right->missed) - (left->missed > right->missed);
+  const int order = number_order(right->missed, left->missed);
   return order ? order : (left->node > right->node) - (left->node < right->node);
 }
 

@@ -443,13 +443,6 @@ static void settle_times(struct serving_record *record) {
   }
 }
 
-static bool counts(const struct serving_record *record) {
-  for (size_t i = 0; i < record->count; i++)
-    if (!*record->rungs[i].refused)
-      return true;
-  return false;
-}
-
 static int check_record(const struct joining *joining, struct import_record *made) {
   const struct serving_record *record = &made->record;
   for (size_t i = 0; i < record->count; i++)
@@ -459,7 +452,7 @@ static int check_record(const struct joining *joining, struct import_record *mad
     return -1;
   settle_times(&made->record);
   leave_out_watts(&made->record, joining->arena);
-  if (counts(record))
+  if (serving_record_has_rungs(record))
     return 0;
   return refuse(joining, arena_printf(joining->arena, "%s: no rung is usable: %s",
                                       made->origins[0].imported->name, record->rungs[0].refused));

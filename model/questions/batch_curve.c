@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/source.h"
+#include "base/statistics.h"
 #include "model/catalog/columns.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -26,7 +27,7 @@ static const char *const same_columns[] = {
 
 static int by_batch(const void *a, const void *b) {
   const struct batch_point *left = a, *right = b;
-  return (left->batch > right->batch) - (left->batch < right->batch);
+  return number_order(left->batch, right->batch);
 }
 
 static bool has_batch(const struct batch_curve *batches, double batch) {

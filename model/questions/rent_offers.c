@@ -76,8 +76,7 @@ static void take_rate(const struct asking *asking, bool in_usd, double said,
 
 static void add_offer(const struct asking *asking, struct rent_offer offer) {
   struct rent_offers *offers = asking->offers;
-  offers->list = arena_grow(asking->arena, offers->list, offers->count, offers->count + 1,
-                            sizeof *offers->list);
+  offers->list = arena_room(asking->arena, offers->list, offers->count, sizeof *offers->list);
   offers->list[offers->count++] = offer;
 }
 

@@ -151,6 +151,12 @@ struct serving_record {
 struct serving_rung serving_rung_unknown(void);
 struct serving_record serving_record_unknown(void);
 
+// Whether any rung was not refused.
+bool serving_record_has_rungs(const struct serving_record *record);
+
+// Whether any rung has its load's watts.
+bool serving_record_has_watts(const struct serving_record *record);
+
 // NAN if it was not reported.
 double serving_latency_at(const struct serving_latency *latency, enum serving_statistic statistic);
 

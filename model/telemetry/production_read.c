@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "base/statistics.h"
 #include "model/evidence/day.h"
 #include "model/records/production.h"
 #include "model/records/serving.h"
@@ -153,9 +154,7 @@ static void add_intervals(struct reader *reader, const struct metric *metric, vo
 }
 
 static int by_start(const void *a, const void *b) {
-  const double from = ((const struct interval *)a)->from_s,
-               other = ((const struct interval *)b)->from_s;
-  return (from > other) - (from < other);
+  return number_order(((const struct interval *)a)->from_s, ((const struct interval *)b)->from_s);
 }
 
 // In order of time, without overlaps.

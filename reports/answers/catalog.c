@@ -233,8 +233,8 @@ static struct comparable *groups_of(const struct listing *listing, size_t *count
     if (g == *count)
       groups[(*count)++] = (struct comparable){.first = row, .oldest = "", .newest = ""};
     struct comparable *group = &groups[g];
-    group->figures = arena_grow(listing->arena, group->figures, group->count, group->count + 1,
-                                sizeof *group->figures);
+    group->figures =
+        arena_room(listing->arena, group->figures, group->count, sizeof *group->figures);
     group->figures[group->count++] = figure;
     keep_day(group, table, row);
   }
