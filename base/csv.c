@@ -221,7 +221,8 @@ static void report_quote(struct csv_reader *reader, struct table_row line, size_
   resume_after(reader, line);
 }
 
-// False after an error that makes the line unfit for libcsv. `length` does not count the line end.
+// Returns false after an error that makes the line unfit for libcsv. `length` does not count the
+// line end.
 static bool check_line(struct csv_reader *reader, struct table_row line, size_t length) {
   const struct source *source = reader->table->source;
   const char *text = source->text + line.offset;
@@ -264,7 +265,8 @@ static void read_line(struct csv_reader *reader) {
     report_quote(reader, line, parsed);
 }
 
-// False after an error: a spreadsheet that writes decimal commas separates columns otherwise.
+// Refuses semicolons and tabs, with which a spreadsheet that writes decimal commas separates
+// columns. Returns false after an error.
 static bool check_separator(struct csv_reader *reader) {
   static const struct {
     char sign;

@@ -52,7 +52,8 @@ int table_column(const struct table *table, const char *name);
 // The cell of a column that must exist (asserted, never an error). "" when blank.
 const char *table_cell(const struct table *table, size_t row, const char *column);
 
-// False if the cell is blank or is not a finite decimal number; *out is then unchanged.
+// Reads a number. Returns false if the cell is blank or is not a finite decimal number; *out is
+// then unchanged.
 bool table_number(const struct table *table, size_t row, const char *column, double *out);
 
 // The cell's number, or `none`.

@@ -65,7 +65,8 @@ static bool already_warned(const struct diagnostics *diagnostics, const char *me
   return false;
 }
 
-// For errors that are held back, files are noted where the errors may end up.
+// The diagnostics in which to note that a file was read: those in which the errors may end up, if
+// they are held back here.
 static struct diagnostics *noting(struct diagnostics *diagnostics) {
   return diagnostics->held_for ? diagnostics->held_for : diagnostics;
 }

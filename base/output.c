@@ -289,7 +289,8 @@ static void forget_failure(FILE *stream) {
   clearerr(stream);
 }
 
-// stdio keeps that a write failed, and not why: another byte fails for the same reason.
+// The errno of a stream's failed write, or 0. stdio keeps that a write failed but not why, so
+// another byte is written, which fails for the same reason.
 int output_failure(FILE *stream) {
   errno = 0;
   if (fflush(stream) == 0 && !ferror(stream))

@@ -60,7 +60,8 @@ static json_t *value_of(const struct field *field, const char *base) {
   return NULL;
 }
 
-// NULL if a text is not UTF-8, a number is not finite, or memory is short.
+// The fields as a JSON object; NULL if a text is not UTF-8, a number is not finite, or memory is
+// short.
 static json_t *json_of(const struct field *fields, const char *base) {
   json_t *object = json_object();
   for (const struct field *field = fields; field->name; field++) {
@@ -147,7 +148,7 @@ int record_write(const struct record_form *form, const void *record, const char 
 
 // ---- reading
 
-// What a record contains besides the fields of the table.
+// The members of a record besides the fields of the table.
 static const char *const outer_names[] = {"schema", "digest"};
 
 struct reader {

@@ -19,7 +19,7 @@ size_t text_within(const char *text, size_t most_bytes) {
   return bytes;
 }
 
-// Where in a text its character of that number begins.
+// The byte at which the text's character of that number begins.
 static size_t beginning(const char *text, size_t character) {
   size_t bytes = 0;
   while (character--)

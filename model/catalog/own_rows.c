@@ -94,7 +94,7 @@ static const char *add_cells(const char *key, const struct table *table, size_t 
   return key;
 }
 
-// What the row is about: rows with the same key, ignoring case, are about the same thing.
+// The key by which two rows are about the same thing, ignoring case.
 static const char *key_of(const struct table *table, const struct catalog_figure *figure,
                           size_t row, struct arena *arena) {
   const char *key = add_cells("", table, row, figure->alike, arena);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// By which figures may differ that are each rounded.
+// The share by which figures may differ if each of them is rounded.
 #define ROUNDING 5e-3
 
 // A figure, with its low and high on either side.
@@ -79,13 +79,14 @@ static bool is_comparable(const struct table *table, size_t row) {
   return true;
 }
 
-// By which the exact figure may differ from the decimals that are stated; none are exact.
+// By how much the exact figure may differ from a stated one with decimals; a figure without
+// decimals counts as exact.
 static double rounded_by(const char *text) {
   const char *point = strchr(text, '.');
   return point ? 0.5 * pow(10, -(double)strspn(point + 1, "0123456789")) : 0;
 }
 
-// NAN: not stated.
+// The stated total of a row, in the unit of `each`; NAN if it states none.
 static double all_of(const struct table *table, size_t row) {
   const struct product *product = &products[table->kind];
   double value, low, high;
@@ -97,7 +98,7 @@ static double all_of(const struct table *table, size_t row) {
   return (low + high) / 2;
 }
 
-// NAN: not stated.
+// What the parts of a row amount to: each times count; NAN if it does not state each.
 static double product_of(const struct table *table, size_t row) {
   const struct product *product = &products[table->kind];
   double each, count = 1;
@@ -107,7 +108,8 @@ static double product_of(const struct table *table, size_t row) {
   return each * count;
 }
 
-// By which they may differ, each stated with so many decimals, or by rounding unlike figures.
+// By how much the product and its stated value may differ, either because each is stated with so
+// many decimals or because unlike figures are rounded.
 static double tolerance_of(const struct table *table, size_t row, double all) {
   const struct product *product = &products[table->kind];
   double count = 1;

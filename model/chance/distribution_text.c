@@ -154,7 +154,7 @@ static int take_parameters(struct parser *parser, enum distribution_kind kind) {
   return 0;
 }
 
-// Base units in one of the unit after the parenthesis.
+// Takes the unit after the parenthesis. *factor: base units in one of that unit.
 static int take_unit(struct parser *parser, double *factor) {
   const struct unit *expected = &parser->input->unit;
   skip_blanks(parser);
@@ -210,7 +210,7 @@ static int check_sizes(const struct parser *parser, enum distribution_kind kind,
   return 0;
 }
 
-// Is a range so narrow that nearly all draws would be the same number?
+// Refuses a range so narrow that nearly all draws would be the same number.
 static int check_width(const struct parser *parser, double width, double value,
                        struct place place) {
   if (width >= least_width * fabs(value))

@@ -124,13 +124,14 @@ int model_require(const struct model *model, const char *name, struct diagnostic
 const char *model_nearest(const struct model *model, const char *name, bool inputs_only,
                           struct arena *arena);
 
-// Does one of the two inputs take the place of the other?
+// Whether one of the two inputs takes the place of the other.
 bool model_excludes(const struct model *model, int a, int b);
 
-// Does it have a value per period? An input does in the options that give it by year.
+// Whether the declaration has a value per period. An input does in the options that give it by
+// year.
 bool declaration_is_series(const struct declaration *declaration);
 
-// What a scenario calls an input: its name, or, if one key stands for several inputs, that key for
+// A scenario's key for an input: its name or, if one key stands for several inputs, that key for
 // the first of them and "" for the others.
 const char *declaration_key(const struct model *model, int declaration);
 

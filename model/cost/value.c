@@ -26,7 +26,7 @@ static int *bucket_of(const struct value_table *values, const struct value *valu
   return &values->buckets[(hash ^ (hash >> 31)) % (uint64_t)values->capacity];
 }
 
-// Twice as many values fit, and as many buckets: the values in them are chained anew.
+// Doubles the room for values and the number of buckets, and puts the values into the new buckets.
 static void grow(struct value_table *values) {
   const int capacity = values->capacity ? 2 * values->capacity : FIRST_CAPACITY;
   values->list = arena_grow(values->arena, values->list, (size_t)values->count, (size_t)capacity,

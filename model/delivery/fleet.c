@@ -237,7 +237,8 @@ static void collect_devices(const struct reading *reading) {
   }
 }
 
-// Of the lengths so far the first that a server's requests agree with; NULL for none.
+// The first of the `known` workloads whose lengths agree with those of this server's requests; NULL
+// for none.
 static const struct fleet_workload *lengths_like(const struct fleet_workload *workload,
                                                  const struct fleet_workload *const *known,
                                                  size_t count) {
@@ -368,8 +369,9 @@ static int by_id(const void *a, const void *b) {
   return strcmp(left->id, right->id);
 }
 
-// Nor the same server, unless it has no URL, or one of whatever machine asks, or the nodes that
-// measured it were named: then a name such as "vllm" may mean each node's own.
+// Whether the id belongs to a single device, which cannot be on two nodes. A server's does not if
+// it has no URL, if its URL means whatever machine asks, or if the nodes that measured it were
+// named: then a name such as "vllm" may mean each node's own.
 static bool is_one(const struct fleet_device *device) {
   if (!device->served)
     return strcmp(device->id, device->position) != 0;
@@ -420,8 +422,8 @@ static struct variants variants_of(const struct fleet *fleet,
   return variants;
 }
 
-// Each machine finds the fastest kernels for itself. If they are not the same, they are a part of
-// what the devices differ by.
+// Warns if the machines, each of which finds the fastest kernels for itself, found different ones:
+// these are then a part of what the devices differ by.
 static void warn_of_variants(const struct reading *reading) {
   struct fleet *fleet = reading->fleet;
   for (size_t w = 0; w < fleet->workload_count; w++) {

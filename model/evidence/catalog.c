@@ -336,7 +336,7 @@ long catalog_device(const struct table *accelerators, const char *name) {
   return -1;
 }
 
-// In the order of the kinds' names.
+// The grade of each kind of source, in the order of the kinds' names.
 static const enum grade grade_of_kind[] = {
     GRADE_PUBLISHED, GRADE_PUBLISHED, GRADE_PUBLISHED, GRADE_PUBLISHED,
     GRADE_PUBLISHED, GRADE_CLAIM,     GRADE_ASSUMED,

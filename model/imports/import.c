@@ -313,7 +313,8 @@ static int check_statement(const struct joining *joining, const struct imported 
                                       imported->name, texts_joined(&unstated, joining->arena)));
 }
 
-// What a result says of one server holds for each of several alike.
+// Checks the number of accelerators against the results: what a result states about one server
+// holds for each of several alike.
 static int check_span(const struct joining *joining, int accelerators) {
   for (size_t i = 0; i < joining->count; i++) {
     const struct imported *imported = &joining->list[i];
@@ -353,7 +354,7 @@ static void list_files(const struct joining *joining, struct serving_record *rec
   record->files = files;
 }
 
-// Statements of all results about the run.
+// Joins what all results state about the run.
 static void describe(const struct joining *joining, struct serving_record *record) {
   struct arena *arena = joining->arena;
   struct texts remarks = {0};
@@ -407,7 +408,7 @@ static void add_rung(struct joining *joining, const struct imported *imported, s
   record->rungs = arena_room(joining->arena, record->rungs, record->count, sizeof *record->rungs);
   made->origins = arena_room(joining->arena, made->origins, record->count, sizeof *made->origins);
   size_t at = record->count++;
-  // By concurrency, then by rate; rungs without either keep the results' order.
+  // Rungs are ordered by concurrency, then by rate; those without either keep the results' order.
   for (; at > 0 && (record->rungs[at - 1].concurrency > rung->concurrency ||
                     record->rungs[at - 1].request_rate > rung->request_rate);
        at--) {

@@ -32,7 +32,8 @@ static int by_figures_and_place(const void *a, const void *b) {
   return order ? order : (x->workload > y->workload) - (x->workload < y->workload);
 }
 
-// [workload_count] the first workload of the same figures; itself for one that must be whole.
+// The first workload with the same figures as each one [workload_count]; the workload itself if it
+// must be whole.
 static size_t *find_firsts(const struct allocation_problem *problem, struct arena *arena) {
   const size_t count = problem->workload_count;
   struct line *lines = arena_array(arena, count, sizeof *lines);

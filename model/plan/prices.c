@@ -34,7 +34,7 @@ static struct plan_price price_of(const char *constraint, const struct programme
                              INFINITY};
 }
 
-// One side of a difference: a cost that is known, or between a bound and the best found.
+// One side of a difference: a cost that is known, or lies between a bound and the best found.
 struct span {
   double low, high;
 };

@@ -100,7 +100,7 @@ static struct place place_within(const struct ini_key *key, const char *text) {
   return place;
 }
 
-// One amount of "20e6, 30e6 USD", at `text`: all take the unit of the last.
+// Reads one amount of "20e6, 30e6 USD", at `text`: all take the unit of the last.
 static int read_budget(const struct reader *reader, const struct ini_key *key, const char *text,
                        const char *unit, double *budget) {
   const struct scenario *scenario = reader->scenario;

@@ -61,7 +61,7 @@ static bool differs_in_batch_alone(const struct measurement *a, const struct mea
          same_types(&a->types, &b->types);
 }
 
-// For one device, like the published rows.
+// A measured result as a point, per device like the published rows.
 static struct batch_point recorded_point(const struct measurement *result) {
   const double per_second = measurement_rate(result) / measurement_devices(result);
   return (struct batch_point){result->batch, rate_per_hour(per_second), result->record->path};

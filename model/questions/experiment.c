@@ -164,7 +164,7 @@ static void find_wanted(struct experiment_setup *setup) {
     }
 }
 
-// Enough for the longest horizon of a free range or a condition.
+// The number of periods for the longest horizon of a free range or a condition.
 static int periods_of(const struct experiment_setup *setup) {
   const struct scenario *scenario = setup->claims->scenario;
   const int horizon = model_find(scenario->model, "horizon");

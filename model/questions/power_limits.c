@@ -56,8 +56,8 @@ static void find_limits(const struct scenario *scenario, const struct measuremen
   qsort(limits->points, limits->count, sizeof limits->points[0], by_limit);
 }
 
-// NAN if the option cannot be evaluated at that limit: something else that it states contradicts
-// it.
+// The option's cost at a power limit. NAN if it cannot be evaluated there: something else that it
+// states contradicts the limit.
 static double cost_at(const struct scenario *scenario, size_t option, double limit_w,
                       struct arena *arena) {
   struct diagnostics quiet = {.arena = arena};

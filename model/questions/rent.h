@@ -48,7 +48,7 @@
 
 #include <stddef.h>
 
-// Over the horizon, in base units.
+// The cost of one offer over the horizon, in base units.
 struct rent_cost {
   struct rent_offer offer;
   double accelerators, paid;       // rented, and accelerator-hours paid for

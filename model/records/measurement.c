@@ -113,7 +113,8 @@ static const char *difference_of_steps(const struct measurement *result, struct 
                       result->beside.soak_s > 0 ? "" : ": measure with --soak");
 }
 
-// Of the prompt whose two rates differ most; "" if none differ much.
+// The difference between the two rates of the prompt in which they differ most; "" if none differ
+// much.
 static const char *difference_of_prompts(const struct measurement *result, struct arena *arena) {
   const struct measurement_prefill *most = NULL;
   double share = 0;

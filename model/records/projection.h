@@ -51,8 +51,8 @@ struct projection {
   const char *date;                                         // of the record
 };
 
-// From the record file named `file` to `accelerator`, an id of the catalogue. Returns NULL, or why
-// there is no projection, as message text in the arena.
+// Projects from the record file named `file` to `accelerator`, an id of the catalogue. Returns
+// NULL, or why there is no projection, as message text in the arena.
 const char *projection_make(const struct records *records, const char *file,
                             struct catalog *catalog, const char *accelerator,
                             const struct workload *workload, struct projection *out,

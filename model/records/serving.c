@@ -14,7 +14,7 @@
 
 static const char *const kinds[] = {SERVING_RECORD, NULL};
 static const char *const bases[] = {[BASIS_SERVING] = "serving", [BASIS_DECODE] = "decode", NULL};
-// In the order of enum grade.
+// The grades that a record may have, in the order of enum grade.
 static const char *const grades[] = {"measured", "", "benchmark", "published", "projected", NULL};
 
 const char *const serving_coverage_names[] = {[COVERS_NOTHING] = "nothing",

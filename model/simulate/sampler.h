@@ -62,7 +62,7 @@ struct sampler_request {
   const struct target *solved;
 };
 
-// Does any option draw any input in the selected case, apart from `solved`, which may be NULL?
+// Whether any option draws any input in the selected case, apart from `solved`, which may be NULL.
 bool sampler_draws_any(const struct scenario *scenario, const struct target *solved);
 
 // Draws every range that some option has in the selected case. The scenario stores what its

@@ -25,7 +25,7 @@ static int companion_of(const struct model *model, int declaration, const struct
   return input->rated[0];
 }
 
-// Is the input given, or drawn around its default?
+// Whether the input is given, or drawn around its default.
 static bool is_given_or_drawn(const struct resolving *resolving, int declaration,
                               const struct figure *figure) {
   const struct scenario *scenario = resolving->scenario;

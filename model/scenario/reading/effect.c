@@ -92,7 +92,7 @@ void effect_check_reach(struct scenario *scenario, struct arena *arena,
   }
 }
 
-// Does the option's cost follow what a layer says about an input, itself or in USD?
+// Whether the option's cost follows what a layer says about an input, itself or in USD.
 static bool uses(const struct scenario *scenario, const struct option *option, struct layer layer,
                  int d) {
   const int in_usd = scenario->model->declarations[d].in_usd;

@@ -41,8 +41,9 @@ static double ramped(double ramp, double from, double to) {
   return 1 - lost / (to - from);
 }
 
-// Is there capacity for so many tokens an hour, as a share of the day's mean, in the last month of
-// the period, but not in the first? What is not served then is hidden by what could be later.
+// Whether the capacity suffices for that hourly demand, a share of the day's mean, in the last
+// month of the period but not in the first. The model, which compares means of a period, then does
+// not show what the first months cannot serve.
 static bool is_reached(const double value[READ], double share) {
   const double full = value[CAPACITY] / value[SERVED], asked = value[DEMANDED] / value[PERIOD];
   const double begin = value[ELAPSED], end = begin + value[PERIOD];
@@ -119,7 +120,7 @@ static bool varies(const struct graph *graph, int d) {
          strcmp(declaration->name, "year") != 0;
 }
 
-// Does the formula vary with the periods, other than by the year?
+// Whether the formula varies with the periods, other than by the year.
 static bool follows_periods(const struct graph *graph, const struct node *node) {
   if (node->kind == NODE_NAME)
     return node->declaration == T_NAME ||
@@ -138,7 +139,7 @@ static bool is_cut(const struct scenario *scenario, const struct option *option)
   return fabs(periods - round(periods)) > ROUNDING;
 }
 
-// Is it charged in the period cut short or, if none is, in several periods?
+// Whether item d is charged in the period that is cut short or, if none is, in several periods.
 static bool is_charged(const struct scenario *scenario, const struct option *option, int d,
                        bool cut) {
   const int last = option_periods(scenario, option, 0);

@@ -272,7 +272,7 @@ int option_range(const struct scenario *scenario, const struct option *option, i
   return stated < 0 ? -1 : (int)scenario->ranges[stated].drawn_as;
 }
 
-// Is what is said of an input for all options in a case a list by year?
+// Whether what holds for all options in a case, of the input that may be a list, is a list by year.
 static bool has_common_list(const struct scenario *scenario, size_t which_case, int list) {
   for (enum origin origin = ORIGIN_SET_OPTION; origin >= ORIGIN_COMMON; origin--) {
     const struct layer layer = {origin, -1, which_case};
@@ -324,7 +324,7 @@ static void check_own(struct reading *reading, const struct range *range) {
     refuse_contained(reading, range, name);
 }
 
-// Does the option take the common value, or would it without a --set of its own?
+// Whether the option takes the common value, or would without a --set of its own.
 static bool would_take_common(const struct scenario *scenario, int option, int declaration) {
   const struct declaration *input = &scenario->model->declarations[declaration];
   const struct figure *figure = option_figure(scenario, &scenario->options[option], 0, declaration);
@@ -479,8 +479,8 @@ static void share_draws(struct reading *reading) {
   }
 }
 
-// Is the matrix of the first `count` correlations positive definite? It is scaled down slightly, so
-// that an exact 1 passes unless it contradicts another.
+// Whether the matrix of the first `count` correlations is positive definite. It is scaled down
+// slightly, so that an exact 1 passes unless it contradicts another.
 static bool go_together(const struct scenario *scenario, size_t count, gsl_matrix *matrix) {
   gsl_matrix_set_identity(matrix);
   for (size_t c = 0; c < count; c++) {

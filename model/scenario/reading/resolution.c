@@ -90,7 +90,8 @@ static void settle_purchase(const struct resolving *resolving, const struct figu
     figures[list_price] = &figure_none;
 }
 
-// Does the figure rank below what is stated at that layer? An offer's does also at its own.
+// Whether the figure ranks below what is stated at that layer. An offer's does so also at its own
+// layer.
 static bool ranks_below(const struct scenario *scenario, const struct figure *figure,
                         enum origin origin) {
   return figure->origin < origin ||

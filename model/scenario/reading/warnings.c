@@ -74,7 +74,7 @@ static void list_not_included(const struct subject *subject) {
     warn(subject, "not included (set to zero): %s", option->not_included);
 }
 
-// Does an option of one's own draw power, and does any have its hosts' counted?
+// Whether any owned option draws power; *hosts: whether any of these counts its hosts' power.
 static bool draw_power(const struct scenario *scenario, bool *hosts) {
   const int load = model_find(scenario->model, "load_power");
   const int host = model_find(scenario->model, "host_power");

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-// Does the option ask for another option's tokens?
+// Whether the option asks for another option's tokens.
 bool tokens_are_lent(const struct resolving *resolving);
 
 // After all options without tokens_of are resolved, and this one except for its graph: takes the

@@ -16,7 +16,7 @@
 // Error: it is more than these.
 void load_power_find(struct resolving *resolving);
 
-// Is the power under load the accelerator's TDP?
+// Whether the power under load is the accelerator's TDP.
 bool load_power_is_tdp(const struct scenario *scenario, const struct figure *load);
 
 #endif
