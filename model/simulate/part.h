@@ -26,7 +26,7 @@ enum {
 
 #define MAX_SIMULATE_DRAWS UINT64_C(4000000000) // Sobol's points have 32 bits
 
-// What all parts of a run have in common.
+// The frame that all parts of a run have in common.
 struct simulation_frame {
   const char *title, *item, *unit, *digest, *case_name, *stamp;
   const char *asked;  // of an option for it to be ranked: ranking.h

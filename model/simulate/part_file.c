@@ -257,7 +257,7 @@ static const struct delay_damages *read_damages(struct part_reader *reader, cons
   return damages;
 }
 
-// Where pairs of index and value are read: in `list`, a member of that name, from `at` on.
+// A reader of pairs of index and value, in `list`, a member of that name, from `at` on.
 struct pairs {
   const json_t *list;
   const char *name;
@@ -362,8 +362,8 @@ static void read_outcome(struct part_reader *reader, const json_t *object,
             sketch_bins(&frame->shapes[o]));
 }
 
-// In draws with a cheapest option, at least two are ranked, and one or more of these are the
-// cheapest.
+// Checks that in draws with a cheapest option, at least two are ranked, and one or more of these
+// are the cheapest.
 static void check_verdicts(struct part_reader *reader, const struct simulation_part *part,
                            uint64_t done) {
   const struct verdicts *verdicts = &part->verdicts;

@@ -57,8 +57,8 @@ struct sampler_request {
   const int *items;
   size_t item_count;
   const bool *wanted; // [option_count][item_count]; NULL: every item of every option
-  // Not drawn, whatever its range, but an additional variable of the response, after those that are
-  // drawn; NULL: none.
+  // The target that is not drawn, whatever its range, but is an additional variable of the
+  // response, after those that are drawn; NULL: none.
   const struct target *solved;
 };
 

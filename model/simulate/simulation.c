@@ -66,7 +66,7 @@ static void certain_standings(const struct scenario *scenario, const struct rank
   result->why_none = ranking->why_none;
 }
 
-// Each option's cost, then the savings of those that have one.
+// The outcomes: each option's cost, then the savings of those that have one.
 static void certain_outcomes(const struct scenario *scenario, const struct ranking *ranking,
                              int item, struct simulation *result, struct arena *arena) {
   const size_t count = scenario->option_count;

@@ -1,4 +1,4 @@
-// What dcgm-exporter publishes for NVIDIA GPUs: watts (DCGM_FI_DEV_POWER_USAGE) and energy
+// Reads what dcgm-exporter publishes for NVIDIA GPUs: watts (DCGM_FI_DEV_POWER_USAGE) and energy
 // (DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION, in mJ), as the answer of a range query or as text.
 //
 // DCGM's blank values are huge numbers, from 0x7ffffffffffffff0 for integers and from 2^47 for

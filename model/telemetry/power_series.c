@@ -92,7 +92,7 @@ static const char *refuse_step(const struct power_track *track, const struct ste
   return NULL;
 }
 
-// Of the steps between the readings of the window, and those next to it.
+// The scatter of the steps between the readings of the window, and those next to it.
 struct scatter {
   double squares; // of the differences
   size_t steps;

@@ -157,7 +157,7 @@ static int by_start(const void *a, const void *b) {
   return number_order(((const struct interval *)a)->from_s, ((const struct interval *)b)->from_s);
 }
 
-// In order of time, without overlaps.
+// The intervals that the counters of these names cover, in order of time, without overlaps.
 static struct intervals covered_by(struct reader *reader, const char *const *names) {
   struct intervals all = {0}, apart = {0};
   each_of(reader, names, add_intervals, &all);
@@ -227,7 +227,8 @@ static double peak_over_mean(const struct production *production) {
   return peak / production->output_tokens_per_s;
 }
 
-// For each hour of the day, the mean over the days on which it is completely covered.
+// Fills the profile with each hour of the day's mean over the days on which that hour is completely
+// covered.
 static void fill_profile(const struct reader *reader, struct production *production) {
   double rates[HOURS_OF_DAY] = {0}, days[HOURS_OF_DAY] = {0}, sum = 0;
   for (size_t h = 0; h < production->hour_count; h++) {

@@ -120,7 +120,8 @@ static bool is_unused(const struct scenario *scenario, struct layer layer, int d
   return true;
 }
 
-// Some options may set their own, and the others not use it.
+// The reason why no option uses the common statement: some may set their own value, and the others
+// not use the input.
 static const char *why_unused(const struct scenario *scenario, size_t which_case, int d,
                               struct arena *arena) {
   const struct texts own = own_words(scenario, which_case, d, arena);

@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-// After sections_read. The defaults: the path for the title, SOURCE_DATE_EPOCH or today for the
-// date, the date for the start, the first option for the baseline. Errors: a title that is too
-// long, a malformed date, an unknown baseline or case.
+// Reads [scenario], after sections_read. The defaults: the path for the title, SOURCE_DATE_EPOCH or
+// today for the date, the date for the start, the first option for the baseline. Errors: a title
+// that is too long, a malformed date, an unknown baseline or case.
 void head_read(struct reading *reading);
 
 // Whether it is a key of [scenario] that is not an input, including keys that other files read.

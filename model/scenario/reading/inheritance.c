@@ -115,7 +115,8 @@ static void drop_parts(struct ini_section *section, const char *key, struct aren
       drop_key(section, section->keys[k].name);
 }
 
-// A range or a correlation keeps its place, which decides what is drawn.
+// Takes back an inherited key. A range or a correlation keeps its place, which decides what is
+// drawn.
 static void retract(struct ini_section *section, const char *key, struct arena *arena) {
   const char *twin = twin_of(key, arena);
   drop_provenance(section, key, arena);
@@ -153,7 +154,8 @@ static void drop_numbers(const struct merging *merging, const struct ini_section
   }
 }
 
-// A row of prices that is named anew gives all of them.
+// Drops the inherited prices of a section in which the file names a row of prices: the row gives
+// all of them.
 static void drop_prices(struct ini_section *section, const struct ini_key *key,
                         struct arena *arena) {
   const bool names_row = !strcmp(key->name, selection_key_name(SELECT_API)) && *key->value;
@@ -196,7 +198,7 @@ static bool takes_back(const struct merging *merging, const struct ini_section *
   return found;
 }
 
-// Which keys of a file's sections take back what is inherited.
+// Finds which keys of a file's sections take back what is inherited.
 static bool **find_taken_back(const struct merging *merging, const struct ini *ini) {
   bool **taken_back = arena_array(merging->arena, ini->section_count, sizeof *taken_back);
   for (size_t i = 0; i < ini->section_count; i++) {
@@ -223,7 +225,8 @@ static void drop_inherited(const struct merging *merging, const struct ini_secti
   }
 }
 
-// Within a file no section repeats another, so only an inherited one can be the same.
+// The inherited section that is the same as this one, or NULL. Within a file no section repeats
+// another.
 static struct ini_section *find_inherited(const struct merging *merging,
                                           const struct ini_section *like) {
   struct ini_section *sections = merging->sections;

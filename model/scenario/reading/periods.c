@@ -100,7 +100,7 @@ static void warn_of_ramp(struct scenario *scenario, struct arena *arena) {
 
 // ---- a life
 
-// Hardware is retired at the end of a period. Each option says so of its own.
+// Warns each option whose life ends within a period, as hardware is retired at the end of a period.
 static void warn_of_life(struct scenario *scenario, struct option *option, struct arena *arena) {
   const double life = option_amount(scenario, option, "life");
   const double counted = option_amount(scenario, option, "life_time");
@@ -113,7 +113,8 @@ static void warn_of_life(struct scenario *scenario, struct option *option, struc
 
 // ---- the user's own items
 
-// What is computed for each period, other than the year; a list by year is the same throughout it.
+// Whether the declaration is computed for each period, other than the year. A list by year does not
+// vary within the year.
 static bool varies(const struct graph *graph, int d) {
   const struct declaration *declaration = &graph->model->declarations[d];
   return graph_is_series(graph, d) && declaration->kind != DECLARATION_INPUT &&
@@ -177,7 +178,7 @@ static void warn_of_item(struct scenario *scenario, const struct option *option,
               item->label, item->unit.text, period_text(scenario, arena), item->unit.text);
 }
 
-// Each item once, however many options have it.
+// Warns of each item once, however many options have it.
 static void warn_of_items(struct scenario *scenario, struct arena *arena) {
   for (int d = 0; d < scenario->model->count; d++) {
     const size_t before = scenario->warnings.count;
@@ -186,7 +187,8 @@ static void warn_of_items(struct scenario *scenario, struct arena *arena) {
   }
 }
 
-// Most of a purchase is then residual value, or a unit is wrong. A rent may be of a day.
+// Warns of a short horizon: most of a purchase is then residual value, or a unit is wrong. A rent
+// may be for a day.
 static void warn_of_short_horizon(struct scenario *scenario, struct arena *arena) {
   const int horizon = model_find(scenario->model, "horizon");
   const int price = model_find(scenario->model, "list_price");

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// Where the catalogue has an input: rows in which `column` is `value`.
+// The place of an input in the catalogue: rows in which `column` is `value`.
 static const struct place_in_catalogue {
   const char *input;
   enum catalog_table table;
@@ -123,7 +123,7 @@ static bool published_throughput(const struct scenario *scenario, size_t option,
   double value;
   if (!table || !*workload[WORKLOAD_MODEL])
     return false;
-  // Most rows are of others: the column is looked up once, as every option asks.
+  // Most rows are of other accelerators: the column is looked up once, as every option asks.
   const size_t whose = (size_t)table_column(table, "accelerator");
   for (size_t r = 0; r < table->rows; r++)
     if (!strcmp(table->cells[r * table->columns + whose], accelerator) &&

@@ -145,7 +145,8 @@ static void add_range(struct scenario *scenario, struct range range) {
   scenario->is_ranged[range.declaration] = true;
 }
 
-// Without a distribution: the rows are known only once the options are resolved.
+// Adds the ranges of published rows without a distribution: the rows are known only once the
+// options are resolved.
 static void add_ranges_of_rows(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   const int throughput = model_find(scenario->model, "throughput");
@@ -213,7 +214,8 @@ static bool complete_rows(struct reading *reading, struct range *range, size_t n
   return evidence && evidence->candidates.submitters > 1;
 }
 
-// They are the last of all ranges, so only their own numbers change if one of them is dropped.
+// The ranges of evidence are the last of all ranges, so only their own numbers change if one of
+// them is dropped.
 void ranges_of_evidence(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   const size_t count = scenario->range_count;
@@ -455,8 +457,8 @@ static size_t first_as(const struct scenario *scenario, size_t number, bool same
   return number;
 }
 
-// One quantity is drawn once. Where it is wider for one option than for another, as the means of
-// fleets of different sizes are, both are fully correlated.
+// Has each quantity drawn once for all options. If it is wider for one option than for another, as
+// the means of fleets of different sizes are, both are fully correlated.
 static void share_draws(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   for (size_t r = 0; r < scenario->range_count; r++) {

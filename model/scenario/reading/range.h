@@ -39,8 +39,8 @@ struct correlation {
 void ranges_read(struct reading *reading);
 void ranges_check(struct reading *reading);
 
-// After the options are resolved: completes the ranges of the rows of a published throughput,
-// source_spread.h. An error if there are none; a single submitter's row gives no range.
+// Completes the ranges of the rows of a published throughput (source_spread.h), after the options
+// are resolved. An error if there are no rows; a single submitter's row gives no range.
 void ranges_of_evidence(struct reading *reading);
 
 // Whether the input has a range, the option's own or one for all. For use before options are

@@ -60,7 +60,7 @@ static void settle_pair(const struct resolving *resolving, int a, int b,
     figures[figure_is_of_option(figures[a]) ? b : a] = &figure_none;
 }
 
-// Pairs that exclude each other: an error, or the option level wins over the common one.
+// Settles pairs that exclude each other: an error, or the option level wins over the common one.
 static void settle_pairs(const struct resolving *resolving, const struct figure **figures) {
   const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
@@ -98,8 +98,8 @@ static bool ranks_below(const struct scenario *scenario, const struct figure *fi
          (figure->origin == origin && scenario_offer_of(scenario, figure) != NULL);
 }
 
-// What an option names, such as a row of prices, is a statement of the layer that names it: what
-// weaker layers say does not apply, as if the option stated its value there.
+// Settles what an option names, such as a row of prices. It counts as a statement of the layer that
+// names it: what weaker layers say does not apply, as if the option stated its value there.
 static void settle_named(const struct resolving *resolving, const struct figure **figures) {
   const struct selections *selections = &resolving->selections;
   const struct model *model = resolving->scenario->model;
@@ -117,7 +117,7 @@ static void settle_named(const struct resolving *resolving, const struct figure 
   }
 }
 
-// Inputs that a bought option does not use.
+// Leaves out inputs that a bought option does not use.
 static void leave_out_rent(const struct resolving *resolving, const struct figure **figures) {
   static const char *const shares[] = {"reserved_share", "spot_share"};
   for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
@@ -132,7 +132,7 @@ static void leave_out_rent(const struct resolving *resolving, const struct figur
   }
 }
 
-// What a rented option does not pay for itself counts as zero.
+// Sets what a rented option does not pay for itself to zero.
 static void settle_rent(const struct resolving *resolving, const struct figure **figures) {
   static const struct figure paid = {
       .origin = ORIGIN_RENT, .grade = GRADE_ASSUMED, .source = "included in the rent", .date = ""};
@@ -174,7 +174,7 @@ static void check_life(const struct resolving *resolving) {
   }
 }
 
-// Hardware that is renewed is ordered within its life.
+// Checks that hardware that is renewed can be ordered within its life.
 static void check_lead_time(const struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   const int life = model_find(scenario->model, "life");
@@ -204,7 +204,7 @@ static void refuse_delay(const struct resolving *resolving, const struct figure 
                     resolving->option->id, why);
 }
 
-// Hardware is retired after the last whole period of its life.
+// Whether hardware is retired before a time: after the last whole period of its life.
 static bool retires_before(const struct resolving *resolving, const struct figure *const *figures,
                            double time) {
   const struct scenario *scenario = resolving->scenario;
@@ -215,7 +215,7 @@ static bool retires_before(const struct resolving *resolving, const struct figur
   return arithmetic_reaches(time, periods * scenario->period_h);
 }
 
-// What is late arrives within the horizon, and before it is retired.
+// Checks that late hardware arrives within the horizon, and before it is retired.
 static void check_delivery_delay(const struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   const int delay = model_find(scenario->model, "delivery_delay");
@@ -261,7 +261,7 @@ static bool may_apply(const struct resolving *resolving, const struct declaratio
          (input->absent_with < 0 || !figure_is_given(figures[input->absent_with]));
 }
 
-// That of the option before, if it has the same: of thousands of options most do.
+// Reuses the previous option's figure if it is equal: with thousands of options, most defaults are.
 static const struct figure *keep_default(const struct resolving *resolving, int declaration,
                                          struct figure figure) {
   const size_t before = resolving->number ? resolving->number - 1 : 0;
@@ -290,7 +290,7 @@ static void apply_defaults(const struct resolving *resolving, const struct figur
   }
 }
 
-// Without these it is unknown what a provider is to be paid for.
+// Checks that an option with a provider has the inputs without which it is unknown what to pay for.
 static void check_api(const struct resolving *resolving, const struct figure **figures) {
   static const char *const needed[] = {"demand", "input_tokens", "output_tokens"};
   const struct model *model = resolving->scenario->model;
@@ -349,7 +349,8 @@ static void check_shares(const struct resolving *resolving, const struct figure 
     diagnostics_error(resolving->diagnostics, share->place, "%s", wrong);
 }
 
-// What is looked up is known only after the lists, so it does not become one.
+// Reports a list for an input whose value is looked up: that is known only after the lists are
+// settled.
 static void report_list(const struct resolving *resolving, size_t which, int declaration) {
   const struct scenario *scenario = resolving->scenario;
   const char *name = scenario->model->declarations[declaration].name;
@@ -359,8 +360,8 @@ static void report_list(const struct resolving *resolving, size_t which, int dec
                     scenario->cases[which], name, resolving->option->id);
 }
 
-// What a case may give in place of an input that the base case computes: ", or 'decode_throughput'
-// here", the first that the formula needs; "" if it needs none.
+// The words for what a case may give in place of an input that the base case computes: ", or
+// 'decode_throughput' here", the first that the formula needs; "" if it needs none.
 static const char *or_here(const struct resolving *resolving, const struct declaration *input,
                            const struct figure **base) {
   for (int a = 0; a < input->alternative_count; a++) {
@@ -399,8 +400,8 @@ static void check_case(const struct resolving *resolving, size_t which) {
 
 // ---- the steps
 
-// What the layers state, settled between inputs that affect one another. After an error in one case
-// the later cases would only repeat it.
+// Settles what the layers state between inputs that affect one another. Stops early after an error
+// in an earlier case, which this one would only repeat.
 static void settle_case(const struct resolving *resolving, size_t which, size_t errors) {
   const struct diagnostics *diagnostics = resolving->diagnostics;
   const size_t before = diagnostics->errors;
@@ -440,7 +441,8 @@ static enum given given_by(const struct figure *figure) {
 
 enum { LAST_FEW = 8 };
 
-// One of the last few options of which the same is given: most options of a scenario have one.
+// One of the last few options with the same inputs given, or NULL: most options of a scenario have
+// one.
 static const struct option *given_alike(const struct resolving *resolving,
                                         const enum given *given) {
   const struct option *first = resolving->scenario->options, *other = resolving->option;
@@ -539,7 +541,8 @@ static const struct evaluation *evaluated_alike(const struct scenario *scenario,
   return NULL;
 }
 
-// How many decades a typed input is from 1 in its own unit: 0 for none, and for a 0.
+// The number of decades by which a typed input differs from 1 in its own unit: 0 for none, and for
+// a 0.
 static double decades_of(const struct scenario *scenario, const struct figure *figure, int d) {
   const double value = figure->value / unit_factor(&scenario->model->declarations[d].unit);
   return figure->origin < ORIGIN_COMMON || value == 0 ? 0 : fabs(log10(fabs(value)));
@@ -549,7 +552,7 @@ static double decades_of(const struct scenario *scenario, const struct figure *f
 // size is the most unusual.
 static void name_most_extreme(const struct scenario *scenario, const struct option *option,
                               size_t which, const bool *sources, struct diagnostics *diagnostics) {
-  // What is wrong with a formula of the scenario's own, its place shows.
+  // If the formula is the scenario's own, its place shows what is wrong.
   const bool is_of_own_item =
       diagnostics->list[diagnostics->count - 1].place.source != scenario->model->source;
   int most = -1;

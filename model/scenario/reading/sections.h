@@ -18,7 +18,7 @@
 // section that asks something, whatever is asked in the end.
 void sections_read(struct reading *reading);
 
-// [scenario], [workload], [common]: their keys hold for every option.
+// Whether it is [scenario], [workload] or [common], whose keys hold for every option.
 bool section_is_common(const char *kind);
 
 // Whether it is the section of a question, whose keys the code that answers it reads.

@@ -125,7 +125,8 @@ void offered_remedy_apply(const struct sources *sources) {
   }
 }
 
-// Neither a rung nor another record of the option has them, and nobody stated them.
+// Whether the option lacks watts: neither a rung nor another record of it has them, and nobody
+// stated them.
 static bool lacks_watts(const struct sources *sources, size_t which_case) {
   const struct served *served = sources->option->served_watts;
   const int load_power = model_find(sources->scenario->model, "load_power");

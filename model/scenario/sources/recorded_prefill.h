@@ -26,8 +26,8 @@ struct prompt_rate {
 const char *recorded_prefill_at(const struct measurement *result, double input_tokens,
                                 struct prompt_rate *out, struct arena *arena);
 
-// What adding up prefill and decoding leaves out, with the error of adding that the record
-// measured: a sentence without a full stop, in the arena.
+// A caveat about what adding up prefill and decoding leaves out, with the error of adding that the
+// record measured: a sentence without a full stop, in the arena.
 const char *recorded_prefill_caveat(const struct measurement *result, struct arena *arena);
 
 // Gives the option the record's prefill_throughput in every case, after its decode_throughput, of
