@@ -54,7 +54,7 @@ static size_t skip_cell(const struct source *source, size_t offset) {
   return offset;
 }
 
-// Where a row's cell begins, or where the row ends if it has fewer cells.
+// The place where a row's cell begins, or where the row ends if it has fewer cells.
 static struct place cell_place(const struct source *source, struct table_row row, size_t cell) {
   size_t offset = row.offset;
   for (size_t i = 0; i < cell; i++) {
@@ -92,7 +92,7 @@ static void keep_name(struct csv_reader *reader, const char *text) {
   reader->names[reader->filled] = text;
 }
 
-// libcsv: a cell has ended.
+// libcsv calls this when a cell has ended.
 static void on_cell(void *text, size_t length, void *data) {
   struct csv_reader *reader = data;
   const struct table *table = reader->table;
@@ -165,7 +165,7 @@ static void finish_row(struct csv_reader *reader) {
                     reader->filled);
 }
 
-// libcsv: a row has ended.
+// libcsv calls this when a row has ended.
 static void on_row(int end, void *data) {
   (void)end;
   struct csv_reader *reader = data;

@@ -59,10 +59,10 @@ bool table_number(const struct table *table, size_t row, const char *column, dou
 // The cell's number, or `none`.
 double table_number_or(const struct table *table, size_t row, const char *column, double none);
 
-// Where a cell begins; for a column that the table lacks, where the row begins.
+// The place where a cell begins; for a column that the table lacks, where the row begins.
 struct place table_place(const struct table *table, size_t row, const char *column);
 
-// Where the header begins.
+// The place where the header begins.
 struct place table_header_place(const struct table *table);
 
 // Makes table_find work on the cells of one column. A blank or repeated cell is an error. Returns 0

@@ -205,7 +205,7 @@ static struct window choose_window(const char *line, size_t length, int column) 
   return window;
 }
 
-// Where the last shown line was found, so that each line of a file is passed only once.
+// The place where the last shown line was found, so that each line of a file is passed only once.
 struct cursor {
   const struct source *source; // NULL: none
   const char *start;
@@ -269,7 +269,7 @@ static void print_diagnostic(const struct diagnostic *diagnostic, struct cursor 
     print_line(diagnostic->place, cursor, stream, colour);
 }
 
-// How many messages of a file there are so far.
+// The number of messages about a file so far.
 struct tally {
   const struct source *source;
   size_t count[sizeof severities / sizeof severities[0]];

@@ -57,7 +57,7 @@ static void check_order(const struct table *table, size_t row, struct diagnostic
   }
 }
 
-// `each` has the unit of `all` without its prefix.
+// The prefix of `all`, whose unit is otherwise that of `each`.
 static double prefix_of(const struct table *table, size_t row) {
   static const struct {
     const char *unit;

@@ -55,7 +55,8 @@ struct declaration {
   int alternative_count;
   struct alternative alternatives[MAX_ALTERNATIVES]; // the first that an option can use counts
 
-  // Of inputs only, as described in model_read.h; values in base units.
+  // Rules of inputs, a few of which items have too, as described in model_read.h; values in base
+  // units.
   bool required, integer, property, per_option, in_rent;
   bool typed, mentioned; // only the scenario's text can give it; whether it does
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;

@@ -56,8 +56,8 @@ static void expand_own(struct checker *checker, struct node *node) {
       sum ? *sum : (struct node){.kind = NODE_NUMBER, .place = place, .unit = checker->item->unit};
 }
 
-// `by` reads other periods of the name, or is NULL. An input that only some options give by year
-// has no row in others.
+// Resolves a name. `by` reads other periods of it, or is NULL. An input that only some options give
+// by year has no row in others.
 static int resolve_name(struct checker *checker, struct node *node, const struct node *by) {
   const struct model *model = checker->model;
   bool in_series = declaration_is_series(checker->item);

@@ -96,8 +96,7 @@ static void judge_each_node(const struct acceptance_rule *rule, struct acceptanc
   clause->found = (double)failing;
 }
 
-// How many more runs of the open nodes would decide for enough of them on which side of the limit
-// they are.
+// The number of further runs of the open nodes after which enough of them would be decided.
 static size_t runs_for_nodes(const struct acceptance_rule *rule,
                              const struct acceptance_clause *clause) {
   const struct node_sample *sample = &clause->sample;

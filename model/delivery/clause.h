@@ -30,7 +30,7 @@ enum guaranteed {
 
 enum { ACCEPTANCE_MOST_RUNS = 100 };
 
-// [acceptance] of an offer with its gaps filled in.
+// The rule of acceptance: an offer's [acceptance] with its gaps filled in.
 struct acceptance_rule {
   double confidence, tolerance;
   double node_tolerance; // NAN: single nodes are not judged

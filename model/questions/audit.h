@@ -44,7 +44,8 @@ struct audit_need {
   struct target target;
   const char *name;
   double stated; // base units
-  // NAN: no value allowed, or in `looked`, is enough; infinite: all values beyond are.
+  // The spans' ends. NAN: no value that is allowed, or in `looked`, is enough; infinite: all values
+  // beyond are.
   struct audit_span exact, span;
   struct audit_span looked; // the search range
 };

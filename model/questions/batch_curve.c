@@ -37,7 +37,7 @@ static bool has_batch(const struct batch_curve *batches, double batch) {
   return false;
 }
 
-// Of two results at the same batch the first counts; the option's own is added first.
+// Adds a point. The first of two results at the same batch counts; the option's own is added first.
 static void add_point(struct batch_curve *batches, struct batch_point point) {
   if (point.batch > 0 && point.throughput > 0 && !has_batch(batches, point.batch))
     batches->points[batches->count++] = point;

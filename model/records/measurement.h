@@ -15,18 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// 2 adds other watts beside the device's own, telemetry and the device's state; 3 the device's
-// results while others beside it run the same; 4 the meter's readings over time; 5 several
+// Schema 2 adds other watts beside the device's own, telemetry and the device's state; 3 the
+// device's results while others beside it run the same; 4 the meter's readings over time; 5 several
 // devices that hold one model together; 6 telemetry of each of several devices; 7 how a step is
-// executed on the device; 8 the cache size that the system reports, and the interval of the
-// share of the read bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12
-// how a model's layers differ from a Llama's, and its experts; 13 prompts; 14 what is multiplied
-// natively and what is converted; 15 the device's links, and the wall's watts while all devices
-// of a machine run; 16 the ways to compute a step that were tried; 17 the rate while the watts
-// were taken; 18 a prompt's as well, and rates are of the mean step, with intervals of the mean,
-// where before they were of the median; 19 the share of the read bandwidth of every sample, and no
-// intervals where the samples do not tell any. Older records are read, with these unknown: their
-// models are Llamas, or were measured as such.
+// executed on the device; 8 the cache size that the system reports, and the interval of the share
+// of the read bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12 how a
+// model's layers differ from a Llama's, and its experts; 13 prompts; 14 what is multiplied natively
+// and what is converted; 15 the device's links, and the wall's watts while all devices of a machine
+// run; 16 the ways to compute a step that were tried; 17 the rate while the watts were taken; 18 a
+// prompt's as well, and rates are of the mean step, with intervals of the mean, where before they
+// were of the median; 19 the share of the read bandwidth of every sample, and no intervals where
+// the samples do not tell any. Older records are read, with these unknown: their models are Llamas,
+// or were measured as such.
 #define MEASUREMENT_SCHEMA 19
 #define MEASUREMENT_BASIS  "decode"
 
@@ -325,7 +325,7 @@ struct measurement {
   struct measurement_types types;
   int batch, context;
 
-  // false: tokens_per_s is that of the first `layers_measured` layers only, or of a rank's share
+  // If false, tokens_per_s is that of the first `layers_measured` layers only, or of a rank's share
   // without its exchanges, and useful only to the probe's user. Such a result is never used as its
   // model's throughput.
   bool whole_model;
@@ -363,8 +363,8 @@ struct measurement {
   double sampled_power_w;                 // trapezoid of sampled power, to check load_power_w
   double energy_j, energy_window_s;       // between two edges of the counter
   double window_tokens_per_s;             // as tokens_per_s, decoded meanwhile
-  // load_power_w of all ranks, over the tokens that were decoded at those watts; before schema 17
-  // over tokens_per_s.
+  // The energy of a token: load_power_w of all ranks, over the rate of the tokens that were decoded
+  // at those watts; before schema 17 over tokens_per_s.
   double joules_per_token;
   double power_slope_w_per_s; // over the energy window
   struct measurement_readings readings;

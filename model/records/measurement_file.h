@@ -23,7 +23,7 @@ struct measurement_record *measurement_of_json(const struct json_t *object,
                                                const struct source *source, struct arena *arena,
                                                struct diagnostics *diagnostics);
 
-// Like record_write. Sets path and digest. Returns 0 or -1.
+// Writes a record as record_write does. Sets path and digest. Returns 0 or -1.
 int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
                       struct diagnostics *diagnostics);
 

@@ -84,8 +84,9 @@ struct scenario {
   bool *is_ranged;                  // [model->count]; NULL before ranges are read
   struct correlation *correlations; // range.h; in the order of the file
   size_t correlation_count;
-  // [model->count] of an input whose value chose evidence: what was found for that value, in words.
-  // It is not varied alone, as another value may find something else: sources.h. NULL: none.
+  // [model->count] For an input whose value chose evidence, what was found for that value, in
+  // words; NULL for other inputs. Such an input is not varied alone, as another value may find
+  // something else: sources.h.
   const char **finds;
   struct free_quantity *frees; // free.h; in the order of the file
   size_t free_count;

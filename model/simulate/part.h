@@ -91,7 +91,7 @@ void simulation_part_add(struct simulation_part *into, const struct simulation_p
 int simulation_merge(struct simulation_part *into, const struct simulation_part *from,
                      struct diagnostics *diagnostics);
 
-// NULL, with an error, if no draw was made.
+// The results of a part. NULL, with an error, if no draw was made.
 const struct simulation *simulation_result(const struct simulation_part *part, struct arena *arena,
                                            struct diagnostics *diagnostics);
 

@@ -178,7 +178,7 @@ static double take_number(struct part_reader *reader, const json_t *value, const
   return json_number_value(value);
 }
 
-// NAN where the part has none.
+// Takes a number, or NAN if the part has none.
 static double take_number_if_any(struct part_reader *reader, const json_t *value,
                                  const char *name) {
   return json_is_null(value) ? NAN : take_number(reader, value, name);
@@ -267,7 +267,7 @@ struct pairs {
   int64_t value;
 };
 
-// False after the last pair, or one that is wrong.
+// Reads the next pair. Returns false after the last one, or one that is wrong.
 static bool next_pair(struct part_reader *reader, struct pairs *pairs) {
   const json_t *index = json_array_get(pairs->list, pairs->at);
   expect_right(reader, json_is_array(pairs->list), pairs->name);

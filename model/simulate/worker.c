@@ -39,7 +39,8 @@ void worker_draw(const struct simulation_run *run, struct worker *worker, uint64
   worker_find_outcomes(run, worker, worker->outcomes);
 }
 
-// NAN would remain in a sum forever, as would infinity minus infinity.
+// Whether all values are finite: NAN would remain in a sum forever, as would infinity minus
+// infinity.
 static bool all_finite(const double *values, size_t count) {
   double sum = 0;
   for (size_t i = 0; i < count; i++)

@@ -36,7 +36,8 @@ static struct texts own_words(const struct scenario *scenario, size_t which_case
   return own;
 }
 
-// `own`: what options state themselves instead.
+// Reports that a common statement reaches only some options. `own`: what the others state
+// themselves.
 static void report_reach(struct scenario *scenario, const char *name, const struct texts *own,
                          struct place place, struct arena *arena, struct diagnostics *diagnostics) {
   if (own->count && own->count == scenario->option_count)

@@ -71,7 +71,7 @@ struct promises {
   bool replaces, limits;
 };
 
-// `owes`: the promise is this case's own.
+// Applies a promise in a case. `owes`: whether it is this case's own.
 static void apply(const struct sources *sources, size_t which_case, const struct promise *promise,
                   const struct promises *all, bool owes) {
   const struct offer_acceptance *said = &promise->offer->acceptance;
