@@ -84,8 +84,8 @@ struct wait_answer {
 };
 
 // Answers a [wait NAME] section. NULL after errors: unknown keys and options; months below zero or
-// not before the horizon; no meanwhile; a rented option or successor; one without
-// data; anything with a ramp or another wacc; a successor with another horizon.
+// not before the horizon; no meanwhile; a rented option or successor; one without data; anything
+// with a ramp or another wacc; a successor with another horizon.
 const struct wait_answer *wait_ask(const struct scenario *scenario,
                                    const struct ini_section *section, struct arena *arena,
                                    struct diagnostics *diagnostics);

@@ -64,8 +64,7 @@ void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics)
 
 // Sets figures[model->count] to what the layers of scenario->inputs alone give an option in a case:
 // figure_none if nothing was said. Layers hold in the order of enum origin; of the option's offers,
-// only that of the case counts. Figures are not copied: they live as long as
-// the inputs.
+// only that of the case counts. Figures are not copied: they live as long as the inputs.
 void inputs_resolve(const struct scenario *scenario, int option, size_t which_case,
                     const struct figure **figures);
 
