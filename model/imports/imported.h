@@ -60,7 +60,7 @@ struct import_reading {
   const struct document *document;
   const struct document_part *part;
   struct imported *imported;
-  // The current rung's, for rung_add, which then clears them.
+  // The current rung's window and limit, for rung_add, which then clears them.
   struct imported_window window;
   double max_concurrency; // that limits the requests in flight of a rate; NAN none
   double unfinished;      // requests in flight when the tool stopped; NAN not stated
