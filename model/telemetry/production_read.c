@@ -307,8 +307,8 @@ static const char *name_model(struct reader *reader, const struct engine_counter
                      : NULL;
 }
 
-static const char *summarise(struct reader *reader, const struct engine_counters *engine,
-                             struct production *production) {
+static const char *fill_production(struct reader *reader, const struct engine_counters *engine,
+                                   struct production *production) {
   const char *why = name_model(reader, engine, production);
   if (!why)
     why = find_hours(reader, engine);
@@ -374,7 +374,7 @@ int production_read(const struct source *const *files, size_t count, int utc_off
     return -1;
   const char *why = choose_engine(&reader, &engine);
   if (!why)
-    why = summarise(&reader, engine, production);
+    why = fill_production(&reader, engine, production);
   if (!why)
     return 0;
   diagnostics_error(diagnostics, (struct place){files[0], 0, 0}, "%s", why);
