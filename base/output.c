@@ -109,8 +109,8 @@ int output_open(struct output *output, const char *path, struct arena *arena,
   return -1;
 }
 
-// These names mean the stream as it stands, as "-" does: reopening /dev/stdout could overwrite what
-// the redirected file already holds.
+// These names mean the open stream, as "-" does: reopening /dev/stdout could overwrite what the
+// redirected file already holds.
 static bool is_standard_output(const char *path) {
   static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

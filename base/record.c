@@ -88,8 +88,8 @@ static char *text_of(const struct record_form *form, const void *record, const c
   return text;
 }
 
-// "expected a number of at least 1, found 0": most fields have no upper limit worth stating, so that
-// it is stated only beside a number above it.
+// "expected a number of at least 1, found 0": most fields have no upper limit worth stating, so it
+// is stated only beside a number above it.
 static const char *out_of_range(double value, double low, double high, struct arena *arena) {
   char least[DIGITS_ROOM], most[DIGITS_ROOM], found[DIGITS_ROOM];
   digits_shortest(low, least);

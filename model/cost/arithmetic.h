@@ -50,8 +50,8 @@ static inline double arithmetic_floor(double x) {
   return arithmetic_floor_scaled(x, arithmetic_scale(CEIL_DECIMALS));
 }
 
-// Whether a time or an amount is up to a limit of zero or more, rounding aside: a sum of periods may
-// fall short of it by a few bits.
+// Whether a time or an amount is up to a limit of zero or more, rounding aside: a sum of periods
+// may fall short of it by a few bits.
 static inline bool arithmetic_reaches(double value, double limit) {
   return value >= limit * (1 - 1e-9);
 }
