@@ -15,8 +15,8 @@ enum { MAX_SHORT_TEXT = 150 }; // characters, not bytes
 // How many of the first `most_bytes` bytes of valid UTF-8 belong to whole characters.
 size_t text_within(const char *text, size_t most_bytes);
 
-// Valid UTF-8, cut to at most `most_characters` characters: "Acme, …n 2", as a longer text loses its
-// middle.
+// At most `most_characters` characters of valid UTF-8: a text that is longer loses its middle,
+// "Acme, …n 2".
 const char *text_abridged(const char *text, size_t most_characters, struct arena *arena);
 
 // Whether a text of valid UTF-8 has at most MAX_SHORT_TEXT characters.
