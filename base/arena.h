@@ -16,10 +16,10 @@ struct arena {
   struct arena_block *blocks;
 };
 
-// `size` bytes.
+// Allocates `size` bytes.
 void *arena_alloc(struct arena *arena, size_t size);
 
-// `count` zeroed elements of `size` bytes.
+// Allocates `count` zeroed elements of `size` bytes.
 void *arena_array(struct arena *arena, size_t count, size_t size);
 
 // A larger copy of `old`: new_count elements of `size` bytes, of which old_count (at most

@@ -54,7 +54,7 @@ static size_t skip_cell(const struct source *source, size_t offset) {
   return offset;
 }
 
-// Where a row's cell begins, or where the row ends if it has fewer cells.
+// The place where a row's cell begins, or where the row ends if it has fewer cells.
 static struct place cell_place(const struct source *source, struct table_row row, size_t cell) {
   size_t offset = row.offset;
   for (size_t i = 0; i < cell; i++) {
@@ -92,7 +92,7 @@ static void keep_name(struct csv_reader *reader, const char *text) {
   reader->names[reader->filled] = text;
 }
 
-// libcsv: a cell has ended.
+// libcsv calls this when a cell has ended.
 static void on_cell(void *text, size_t length, void *data) {
   struct csv_reader *reader = data;
   const struct table *table = reader->table;
@@ -165,7 +165,7 @@ static void finish_row(struct csv_reader *reader) {
                     reader->filled);
 }
 
-// libcsv: a row has ended.
+// libcsv calls this when a row has ended.
 static void on_row(int end, void *data) {
   (void)end;
   struct csv_reader *reader = data;
@@ -221,7 +221,8 @@ static void report_quote(struct csv_reader *reader, struct table_row line, size_
   resume_after(reader, line);
 }
 
-// False after an error that makes the line unfit for libcsv. `length` does not count the line end.
+// Returns false after an error that makes the line unfit for libcsv. `length` does not count the
+// line end.
 static bool check_line(struct csv_reader *reader, struct table_row line, size_t length) {
   const struct source *source = reader->table->source;
   const char *text = source->text + line.offset;
@@ -264,7 +265,8 @@ static void read_line(struct csv_reader *reader) {
     report_quote(reader, line, parsed);
 }
 
-// False after an error: a spreadsheet that writes decimal commas separates columns otherwise.
+// Refuses semicolons and tabs, with which a spreadsheet that writes decimal commas separates
+// columns. Returns false after an error.
 static bool check_separator(struct csv_reader *reader) {
   static const struct {
     char sign;
@@ -306,7 +308,7 @@ struct table *csv_read(const struct source *source, const char *name, struct are
                        struct diagnostics *diagnostics) {
   const size_t errors = diagnostics->errors;
   struct table *table = arena_alloc(arena, sizeof *table);
-  *table = (struct table){.name = name, .source = source, .catalog = -1};
+  *table = (struct table){.name = name, .source = source, .kind = -1};
   char *texts = arena_alloc(arena, source->size + 2);
   struct csv_reader reader = {
       .arena = arena,

@@ -28,7 +28,7 @@ struct table {
   const struct table_row *places;  // [rows]
   struct table_row header;
   const struct table_key *keys; // of table_index, else NULL
-  int catalog;                  // which of the catalogue's own tables this is; -1 for any other
+  int kind;                     // for the owner of a set of tables: which one this is; -1: none
 };
 
 // Limits, beyond which there is an error: bytes of a line without its line end, columns of a table.
@@ -52,16 +52,17 @@ int table_column(const struct table *table, const char *name);
 // The cell of a column that must exist (asserted, never an error). "" when blank.
 const char *table_cell(const struct table *table, size_t row, const char *column);
 
-// False if the cell is blank or is not a finite decimal number; *out is then unchanged.
+// Reads a number. Returns false if the cell is blank or is not a finite decimal number; *out is
+// then unchanged.
 bool table_number(const struct table *table, size_t row, const char *column, double *out);
 
 // The cell's number, or `none`.
 double table_number_or(const struct table *table, size_t row, const char *column, double none);
 
-// Where a cell begins; for a column that the table lacks, where the row begins.
+// The place where a cell begins; for a column that the table lacks, where the row begins.
 struct place table_place(const struct table *table, size_t row, const char *column);
 
-// Where the header begins.
+// The place where the header begins.
 struct place table_header_place(const struct table *table);
 
 // Makes table_find work on the cells of one column. A blank or repeated cell is an error. Returns 0

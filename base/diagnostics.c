@@ -65,7 +65,8 @@ static bool already_warned(const struct diagnostics *diagnostics, const char *me
   return false;
 }
 
-// For errors that are held back, files are noted where the errors may end up.
+// The diagnostics in which to note that a file was read: those in which the errors may end up, if
+// they are held back here.
 static struct diagnostics *noting(struct diagnostics *diagnostics) {
   return diagnostics->held_for ? diagnostics->held_for : diagnostics;
 }
@@ -204,7 +205,7 @@ static struct window choose_window(const char *line, size_t length, int column) 
   return window;
 }
 
-// Where the last shown line was found, so that each line of a file is passed only once.
+// The place where the last shown line was found, so that each line of a file is passed only once.
 struct cursor {
   const struct source *source; // NULL: none
   const char *start;
@@ -268,7 +269,7 @@ static void print_diagnostic(const struct diagnostic *diagnostic, struct cursor 
     print_line(diagnostic->place, cursor, stream, colour);
 }
 
-// How many messages of a file there are so far.
+// The number of messages about a file so far.
 struct tally {
   const struct source *source;
   size_t count[sizeof severities / sizeof severities[0]];

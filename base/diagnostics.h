@@ -76,8 +76,8 @@ const char *did_you_mean(const char *name, struct arena *arena);
 
 enum { MAX_HINTED = 16 };
 
-// What else could be meant by a name that is none of the candidates, to end a message: the nearest,
-// as above; else "; there are A, B and C", or "" if these are none, or more than MAX_HINTED.
+// The end of a message about a name that is not among the candidates: the nearest one, as above;
+// else "; there are A, B and C", or "" if there are none, or more than MAX_HINTED.
 const char *name_hint(const char *name, const char *const *candidates, size_t count,
                       struct arena *arena);
 

@@ -56,7 +56,7 @@ static int read_ranges(const struct reading *reading, const char *at, size_t len
   }
 }
 
-// Each of the names followed by each of the parts.
+// Replaces the names with every combination of one of them and one of the parts.
 static int append(const struct reading *reading, struct texts *names, const struct texts *parts) {
   struct texts longer = {0};
   if (!names->count || parts->count > MAX_HOSTS / names->count)

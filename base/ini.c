@@ -61,8 +61,8 @@ static size_t skip_blanks(const struct ini_reader *reader, size_t from) {
   return from;
 }
 
-// Where the comment after a section or a key begins, or the length of the line. As in inih, a
-// semicolon only counts after a blank.
+// The position at which the comment after a section or a key begins, or the length of the line. As
+// in inih, a semicolon only counts after a blank.
 static size_t find_comment(const struct ini_reader *reader) {
   for (size_t i = 1; i < reader->length; i++)
     if (reader->line[i] == ';' && is_blank(reader->line[i - 1]))

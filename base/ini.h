@@ -19,8 +19,8 @@
 
 #include <stddef.h>
 
-// In bytes: a line without its line end, a name between its brackets. inih cuts longer ones
-// silently.
+// Limits in bytes, for a line without its line end and for a name between its brackets: inih
+// silently cuts longer ones.
 enum { MAX_INI_LINE = 199, MAX_INI_SECTION = 49 };
 
 struct ini_key {

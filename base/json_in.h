@@ -15,8 +15,8 @@
 json_t *json_in_read(const char *path, const char *complaint, const struct source **source,
                      struct arena *arena, struct diagnostics *diagnostics);
 
-// Where jansson found a mistake in a source's text after reading `behind` bytes: at the word that
-// it quotes, else at the last byte. jansson's own columns count characters.
+// The place of a mistake that jansson found in a source's text after reading `behind` bytes: the
+// word that it quotes, else the last byte. jansson's own columns count characters.
 struct place json_in_place(const struct source *source, const json_error_t *error, size_t behind);
 
 #endif

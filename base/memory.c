@@ -16,7 +16,7 @@ static void say(const char *text) {
     return; // the message cannot be shown
 }
 
-// Code that cleans up at exit may need memory, too.
+// Code that cleans up at exit may run out of memory, too.
 _Noreturn void memory_exhausted(void) {
   static bool ending;
   if (__atomic_test_and_set(&ending, __ATOMIC_SEQ_CST))
@@ -46,8 +46,8 @@ void memory_keep(void) {
 
 #ifndef HAS_OWN_ALLOCATOR
 
-// As in the GNU C library's manual under "Replacing malloc". Memory is freed by the allocator that
-// gave it: free is left alone.
+// The C library's function of that name, as its manual describes under "Replacing malloc". Memory
+// is freed by the allocator that gave it: free is left alone.
 static void *next_of(const char *name) {
   void *next = dlsym(RTLD_NEXT, name);
   if (!next)

@@ -1,4 +1,4 @@
-// memory: what happens when none is left, and that what is freed is kept.
+// memory: running out of it, and keeping freed memory for reuse.
 //
 // memory.c intercepts malloc, calloc, realloc, aligned_alloc and posix_memalign for the whole
 // program, including the libraries that it is linked with: none of them returns when memory has run
@@ -10,9 +10,9 @@
 // Reports it on standard error and ends the program with exit status 3.
 _Noreturn void memory_exhausted(void);
 
-// From now on keeps up to 64 MiB of what is freed for the next allocations. By default it goes back
-// to the system whenever enough is free at the heap's end: an arena that is made and freed ten
-// thousand times in turn would get its pages anew each time.
+// From now on keeps up to 64 MiB of freed memory for the next allocations. By default the C library
+// returns it to the system whenever enough is free at the heap's end, so that an arena that is made
+// and freed ten thousand times would get its pages anew each time.
 void memory_keep(void);
 
 #endif

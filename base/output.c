@@ -109,8 +109,8 @@ int output_open(struct output *output, const char *path, struct arena *arena,
   return -1;
 }
 
-// By its names in /dev it is written to where it stands, as by "-": what it is opened for may be a
-// file that holds more than this.
+// These names mean the open stream, as "-" does: reopening /dev/stdout could overwrite what the
+// redirected file already holds.
 static bool is_standard_output(const char *path) {
   static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -289,7 +289,8 @@ static void forget_failure(FILE *stream) {
   clearerr(stream);
 }
 
-// stdio keeps that a write failed, and not why: another byte fails for the same reason.
+// The errno of a stream's failed write, or 0. stdio keeps that a write failed but not why, so
+// another byte is written, which fails for the same reason.
 int output_failure(FILE *stream) {
   errno = 0;
   if (fflush(stream) == 0 && !ferror(stream))

@@ -28,7 +28,7 @@ int process_check_arguments(int argc, char **argv, struct diagnostics *diagnosti
   return result;
 }
 
-// NULL if it is not set, or set to an empty text.
+// SOURCE_DATE_EPOCH; NULL if it is not set, or set to an empty text.
 static const char *epoch_text(void) {
   const char *text = getenv("SOURCE_DATE_EPOCH");
   return text && *text ? text : NULL;

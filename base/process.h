@@ -1,7 +1,6 @@
 // process: what a program was started with apart from its options: whether its arguments are valid
-// text, which characters its locale and which colors its
-// terminal shows, the day that the environment sets, and how many files it
-// may open.
+// text, which characters its locale and which colors its terminal shows, the day that the
+// environment sets, and how many files it may open.
 //
 // The programs stay in the C locale, so that letters sort, fold and compare the same everywhere.
 #ifndef PERTOKEN_BASE_PROCESS_H

@@ -60,7 +60,8 @@ static json_t *value_of(const struct field *field, const char *base) {
   return NULL;
 }
 
-// NULL if a text is not UTF-8, a number is not finite, or memory is short.
+// The fields as a JSON object; NULL if a text is not UTF-8, a number is not finite, or memory is
+// short.
 static json_t *json_of(const struct field *fields, const char *base) {
   json_t *object = json_object();
   for (const struct field *field = fields; field->name; field++) {
@@ -87,12 +88,23 @@ static char *text_of(const struct record_form *form, const void *record, const c
   return text;
 }
 
+// "expected a number of at least 1, found 0": most fields have no upper limit worth stating, so it
+// is stated only beside a number above it.
+static const char *out_of_range(double value, double low, double high, struct arena *arena) {
+  char least[DIGITS_ROOM], most[DIGITS_ROOM], found[DIGITS_ROOM];
+  digits_shortest(low, least);
+  digits_shortest(value, found);
+  if (value > high)
+    return arena_printf(arena, "expected a number from %s to %s, found %s", least,
+                        digits_shortest(high, most), found);
+  return arena_printf(arena, "expected a number of at least %s, found %s", least, found);
+}
+
 static const char *wrong_number(const struct field *field, double value, struct arena *arena) {
-  char digits[DIGITS_ROOM];
   if ((field->kind == FIELD_MAYBE && isnan(value)) || (value >= field->low && value <= field->high))
     return NULL;
-  return arena_printf(arena, "%s: expected a number of at least %g, found %s", field->name,
-                      field->low, digits_shortest(value, digits));
+  return arena_printf(arena, "%s: %s", field->name,
+                      out_of_range(value, field->low, field->high, arena));
 }
 
 const char *record_wrong_number(const struct field *fields, const void *base, struct arena *arena) {
@@ -136,7 +148,7 @@ int record_write(const struct record_form *form, const void *record, const char 
 
 // ---- reading
 
-// What a record contains besides the fields of the table.
+// The members of a record besides the fields of the table.
 static const char *const outer_names[] = {"schema", "digest"};
 
 struct reader {
@@ -146,8 +158,8 @@ struct reader {
   int schema; // of the record
 };
 
-// Where in a record a value stands: of thousands of records it is written for what is refused
-// alone.
+// A value's path, kept as a chain on the stack; it becomes text only for an error, since thousands
+// of records are read.
 struct path {
   const struct path *outer; // NULL: of the record itself
   const char *name;         // NULL: an element of a list
@@ -181,9 +193,8 @@ static bool read_number(const struct reader *reader, const struct path *path, co
   *out = json_number_value(value);
   if (*out >= low && *out <= high)
     return true;
-  diagnostics_error(reader->diagnostics, reader->place,
-                    "%s: expected a number of at least %g, found %.17g", path_text(reader, path),
-                    low, *out);
+  diagnostics_error(reader->diagnostics, reader->place, "%s: %s", path_text(reader, path),
+                    out_of_range(*out, low, high, reader->arena));
   return false;
 }
 

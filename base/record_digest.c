@@ -131,8 +131,9 @@ static void put_array(struct writer *writer, struct span array, int depth) {
   *writer->out++ = ']';
 }
 
-// Never longer than the value is in the text. A value is looked through once for each level that it
-// is below: what lies deeper than any record goes is left as it is.
+// Writes a value in the digest's form, which is never longer than the value is in the text. A value
+// is scanned once for each level above it, so what lies deeper than any record goes is copied as it
+// is.
 static void put_value(struct writer *writer, struct span value, int depth) {
   enum { MAX_DEPTH = 16 };
   if (*value.start == '{' && depth < MAX_DEPTH)

@@ -8,8 +8,8 @@
 #include <limits.h>
 #include <stddef.h>
 
-// Where a number has no upper bound: far above any figure, and finite. A count's, 9.3e18, is above
-// INT64_MAX, the largest whole number that a record holds.
+// The upper limit of a number that has none: far above any figure, and finite. A count's, 9.3e18,
+// is above INT64_MAX, the largest whole number that a record holds.
 #define ENDLESS 1e300
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names, texts and numbers

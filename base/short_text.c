@@ -12,14 +12,14 @@ static size_t characters(const char *text) {
   return u8_mbsnlen((const uint8_t *)text, strlen(text));
 }
 
-size_t text_within(const char *text, size_t most) {
-  size_t bytes = strnlen(text, most);
+size_t text_within(const char *text, size_t most_bytes) {
+  size_t bytes = strnlen(text, most_bytes);
   while (bytes && ((unsigned char)text[bytes] & 0xc0) == 0x80)
     bytes--;
   return bytes;
 }
 
-// Where in a text its character of that number begins.
+// The byte at which the text's character of that number begins.
 static size_t beginning(const char *text, size_t character) {
   size_t bytes = 0;
   while (character--)
@@ -27,11 +27,11 @@ static size_t beginning(const char *text, size_t character) {
   return bytes;
 }
 
-const char *text_abridged(const char *text, size_t most, struct arena *arena) {
-  const size_t count = characters(text), tail = most / 3;
-  if (count <= most)
+const char *text_abridged(const char *text, size_t most_characters, struct arena *arena) {
+  const size_t count = characters(text), tail = most_characters / 3;
+  if (count <= most_characters)
     return text;
-  return arena_printf(arena, "%.*s\u2026%s", (int)beginning(text, most - 1 - tail), text,
+  return arena_printf(arena, "%.*s\u2026%s", (int)beginning(text, most_characters - 1 - tail), text,
                       text + beginning(text, count - tail));
 }
 

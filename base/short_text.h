@@ -12,11 +12,12 @@
 
 enum { MAX_SHORT_TEXT = 150 }; // characters, not bytes
 
-// The number of bytes of whole characters among the first `most` of a text of valid UTF-8.
-size_t text_within(const char *text, size_t most);
+// How many of the first `most_bytes` bytes of valid UTF-8 belong to whole characters.
+size_t text_within(const char *text, size_t most_bytes);
 
-// At most `most` characters of a text of valid UTF-8: a longer one loses its middle, "Acme, …n 2".
-const char *text_abridged(const char *text, size_t most, struct arena *arena);
+// At most `most_characters` characters of valid UTF-8: a text that is longer loses its middle,
+// "Acme, …n 2".
+const char *text_abridged(const char *text, size_t most_characters, struct arena *arena);
 
 // Whether a text of valid UTF-8 has at most MAX_SHORT_TEXT characters.
 bool text_is_short(const char *text);

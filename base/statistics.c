@@ -9,9 +9,12 @@
 // A normal distribution's standard deviation over its median absolute deviation.
 #define NORMAL_PER_MAD 1.4826
 
+int number_order(double a, double b) {
+  return (a > b) - (a < b);
+}
+
 static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+  return number_order(*(const double *)a, *(const double *)b);
 }
 
 void sort_ascending(double *values, size_t count) {

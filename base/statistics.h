@@ -20,15 +20,19 @@ struct summary {
   double independent; // how many independent samples would tell the mean as well, from 2 to count
 };
 
-// Of `count` > 0 samples, which stay in their order; `sorted` [count] is scratch space.
+// The summary of `count` > 0 samples, which stay in their order; `sorted` [count] is scratch space.
 struct summary summarise(const double *samples, size_t count, double *sorted);
 
-// NAN may not be among them.
+// The order of two numbers as qsort expects it from a comparison: below, at or above zero as the
+// first is below, equal to or above the second.
+int number_order(double a, double b);
+
+// Sorts numbers, none of which may be NAN.
 void sort_ascending(double *values, size_t count);
 
-// 1.4826 times the median of the absolute deviations from the median: the standard deviation, if
-// few of `count` > 0 values are no normal distribution's (Iglewicz and Hoaglin, How to Detect and
-// Handle Outliers, 1993). The values are overwritten.
+// 1.4826 times the median absolute deviation of `count` > 0 values: estimates a normal
+// distribution's standard deviation even if a few values are outliers (Iglewicz and Hoaglin, How to
+// Detect and Handle Outliers, 1993). The values are overwritten.
 double robust_deviation(double *values, size_t count, double *median);
 
 // Quantile q (0..1) of ascending values, by linear interpolation between (count - 1) q's
@@ -55,7 +59,7 @@ struct fitted_line {
   size_t count;
 };
 
-// By least squares, through `count` >= 2 points with different x.
+// The line of least squares through `count` >= 2 points with different x.
 struct fitted_line fit_line(const double *x, const double *t, size_t count);
 
 // The line at x, and its standard error there: NAN for two points.

@@ -40,7 +40,7 @@ double student_power(double distance, double deviation, double estimate, double 
   return sum / whole;
 }
 
-// By how much the chance that mean - k deviation is below the quantile exceeds the confidence: it
+// How much the chance that mean - k deviation is below the quantile exceeds the confidence. It
 // rises with k.
 static double excess(double k, double z, double count, double confidence) {
   return student_power(-z, 1 / sqrt(count), -k, count - 1, 1) - confidence;

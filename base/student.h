@@ -15,8 +15,8 @@ double student_quantile(double p, double freedom);
 double student_power(double distance, double deviation, double estimate, double freedom,
                      double limit);
 
-// k of a one-sided tolerance limit: with the given confidence, at least the share p of a normal
-// distribution lies above mean - k deviation of `count` > 1 of its values. At one minus the
+// The factor k of a one-sided tolerance limit: with the given confidence, at least the share p of a
+// normal distribution lies above mean - k deviation of `count` > 1 of its values. At one minus the
 // confidence: no more than p does. Hahn and Meeker, Statistical Intervals, 1991, 4.6. To 1e-6
 // relative.
 double student_tolerance(double count, double p, double confidence);

@@ -12,7 +12,7 @@
 
 enum { BLOCK = 512, NAME = 100, PREFIX = 155, MAX_BYTES = 1 << 30 };
 
-// Numbers are octal texts.
+// The header of a member. Numbers are octal texts.
 struct header {
   char name[NAME], mode[8], owner[8], group[8], size[12], time[12], checksum[8];
   char type, link[100], magic[6], version[2], owner_name[32], group_name[32];
@@ -118,7 +118,7 @@ static int refuse(const struct parsing *parsing, const char *why) {
   return -1;
 }
 
-// Octal digits and a NUL or blank; -1 for anything else.
+// The value of octal digits followed by a NUL or blank; -1 for anything else.
 static long long octal(const char *text, size_t length) {
   long long value = 0;
   for (size_t i = 0; i + 1 < length; i++) {

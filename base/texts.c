@@ -12,6 +12,13 @@ void texts_add(struct texts *texts, struct arena *arena, const char *format, ...
   va_end(arguments);
 }
 
+bool texts_have(const struct texts *texts, const char *text) {
+  for (size_t i = 0; i < texts->count; i++)
+    if (!strcmp(texts->list[i], text))
+      return true;
+  return false;
+}
+
 const char *texts_joined(const struct texts *texts, struct arena *arena) {
   return texts_joined_by(texts, ", ", arena);
 }

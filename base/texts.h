@@ -19,7 +19,10 @@ struct texts {
 void texts_add(struct texts *texts, struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// "a, b, c": all of them, separated by commas, or by `between`.
+// Whether the list has a text equal to this one.
+bool texts_have(const struct texts *texts, const char *text);
+
+// "a, b, c": all texts, separated by commas, or by `between`.
 const char *texts_joined(const struct texts *texts, struct arena *arena);
 const char *texts_joined_by(const struct texts *texts, const char *between, struct arena *arena);
 

@@ -31,7 +31,7 @@ extern const char *const catalog_table_names[CATALOG_TABLES];
 // The table with this name, from the command line or a file, or CATALOG_TABLES.
 enum catalog_table catalog_table_named(const char *name);
 
-// What a column's cells must be.
+// The rules for a column's cells.
 enum catalog_demand {
   CELL_IS_FILLED = 1,
   CELL_IS_NUMBER = 2, // finite

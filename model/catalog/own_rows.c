@@ -68,7 +68,7 @@ struct table *own_rows_join(struct table *shipped, const struct own_rows *const 
     const struct table *table = own[i]->table;
     size_t *rows = arena_array(arena, table->rows + 1, sizeof *rows), chosen = 0;
     for (size_t row = 0; row < table->rows; row++)
-      if ((int)own[i]->tables[row] == shipped->catalog) {
+      if ((int)own[i]->tables[row] == shipped->kind) {
         check_columns(shipped, table, row, diagnostics);
         rows[chosen++] = row;
       }
@@ -94,7 +94,7 @@ static const char *add_cells(const char *key, const struct table *table, size_t 
   return key;
 }
 
-// What the row is about: rows with the same key, ignoring case, are about the same thing.
+// The key by which two rows are about the same thing, ignoring case.
 static const char *key_of(const struct table *table, const struct catalog_figure *figure,
                           size_t row, struct arena *arena) {
   const char *key = add_cells("", table, row, figure->alike, arena);
@@ -138,7 +138,7 @@ static void hold_against(const struct table *table, const struct catalog_figure 
 
 void own_rows_compare(const struct table *joined, struct arena *arena,
                       struct diagnostics *diagnostics) {
-  const struct catalog_figure *figure = catalog_figure((enum catalog_table)joined->catalog);
+  const struct catalog_figure *figure = catalog_figure((enum catalog_table)joined->kind);
   struct same_rows *index = NULL, *same;
   if ((!figure->name && !figure->same[0]) || !joined->rows || !joined->places[joined->rows - 1].of)
     return;

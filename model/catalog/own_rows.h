@@ -21,8 +21,8 @@ struct own_rows {
   const enum catalog_table *tables; // [table->rows]
 };
 
-// NULL after errors: a file that is not a CSV table, has no column `table`, or names an unknown
-// one.
+// Reads a file of the user's own rows. NULL after errors: a file that is not a CSV table, has no
+// column `table`, or names an unknown table.
 const struct own_rows *own_rows_read(const struct source *source, struct arena *arena,
                                      struct diagnostics *diagnostics);
 

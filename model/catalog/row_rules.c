@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// By which figures may differ that are each rounded.
+// The share by which figures may differ if each of them is rounded.
 #define ROUNDING 5e-3
 
 // A figure, with its low and high on either side.
@@ -43,7 +43,7 @@ static bool number_of(const struct table *table, size_t row, const char *column,
 }
 
 static void check_order(const struct table *table, size_t row, struct diagnostics *diagnostics) {
-  const char *const *columns = orders[table->catalog], *below = NULL;
+  const char *const *columns = orders[table->kind], *below = NULL;
   double last = -INFINITY, value;
   for (int i = 0; i < 3; i++) {
     if (!number_of(table, row, columns[i], &value))
@@ -57,7 +57,7 @@ static void check_order(const struct table *table, size_t row, struct diagnostic
   }
 }
 
-// `each` has the unit of `all` without its prefix.
+// The prefix of `all`, whose unit is otherwise that of `each`.
 static double prefix_of(const struct table *table, size_t row) {
   static const struct {
     const char *unit;
@@ -79,15 +79,16 @@ static bool is_comparable(const struct table *table, size_t row) {
   return true;
 }
 
-// By which the exact figure may differ from the decimals that are stated; none are exact.
+// By how much the exact figure may differ from a stated one with decimals; a figure without
+// decimals counts as exact.
 static double rounded_by(const char *text) {
   const char *point = strchr(text, '.');
   return point ? 0.5 * pow(10, -(double)strspn(point + 1, "0123456789")) : 0;
 }
 
-// NAN: not stated.
+// The stated total of a row, in the unit of `each`; NAN if it states none.
 static double all_of(const struct table *table, size_t row) {
-  const struct product *product = &products[table->catalog];
+  const struct product *product = &products[table->kind];
   double value, low, high;
   if (number_of(table, row, product->all, &value))
     return value * prefix_of(table, row);
@@ -97,9 +98,9 @@ static double all_of(const struct table *table, size_t row) {
   return (low + high) / 2;
 }
 
-// NAN: not stated.
+// What the parts of a row amount to: each times count; NAN if it does not state each.
 static double product_of(const struct table *table, size_t row) {
-  const struct product *product = &products[table->catalog];
+  const struct product *product = &products[table->kind];
   double each, count = 1;
   if (!number_of(table, row, product->each, &each))
     return NAN;
@@ -107,9 +108,10 @@ static double product_of(const struct table *table, size_t row) {
   return each * count;
 }
 
-// By which they may differ, each stated with so many decimals, or by rounding unlike figures.
+// By how much the product and its stated value may differ, either because each is stated with so
+// many decimals or because unlike figures are rounded.
 static double tolerance_of(const struct table *table, size_t row, double all) {
-  const struct product *product = &products[table->catalog];
+  const struct product *product = &products[table->kind];
   double count = 1;
   number_of(table, row, product->count, &count);
   const double stated = rounded_by(cell_of(table, row, product->each)) * count +
@@ -123,7 +125,7 @@ static bool is_in_usd(const struct table *table, size_t row) {
 }
 
 static void check_product(const struct table *table, size_t row, struct diagnostics *diagnostics) {
-  const struct product *product = &products[table->catalog];
+  const struct product *product = &products[table->kind];
   const double all = all_of(table, row), found = product_of(table, row);
   const char *count = cell_of(table, row, product->count);
   if (is_in_usd(table, row) && is_comparable(table, row) &&
@@ -140,9 +142,9 @@ double row_rules_exchange(const struct table *prices, size_t row) {
 
 void row_rules_check(const struct table *table, struct diagnostics *diagnostics) {
   for (size_t row = 0; row < table->rows; row++) {
-    if (orders[table->catalog][0])
+    if (orders[table->kind][0])
       check_order(table, row, diagnostics);
-    if (products[table->catalog].each)
+    if (products[table->kind].each)
       check_product(table, row, diagnostics);
   }
 }

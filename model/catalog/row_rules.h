@@ -13,8 +13,9 @@
 // that are not numbers, contradict nothing; nor do amounts in two currencies.
 void row_rules_check(const struct table *table, struct diagnostics *diagnostics);
 
-// How many USD a unit of the currency is in which a row of prices states its amount, as its
-// usd_per_gpu_equivalent implies. NAN: it states only one of them, or the amount is in USD.
+// The USD per unit of the currency in which a row of prices states its amount, as its
+// usd_per_gpu_equivalent implies. NAN if the row states only one of the two, or the amount is in
+// USD.
 double row_rules_exchange(const struct table *prices, size_t row);
 
 #endif

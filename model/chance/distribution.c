@@ -43,7 +43,8 @@ static double beta_quantile(double p, double a, double b, double guess) {
   return gsl_cdf_beta_Pinv(p, a, b);
 }
 
-// One half of the shares, from 1/2 down to the end where beta(a, b) is zero.
+// Fills one half of the table, for shares from 1/2 down to the end at which the beta distribution's
+// density is zero.
 static int fill_half(struct distribution_table *table, double a, double b, int first) {
   double x1 = beta_quantile(0.5, a, b, a / (a + b));
   for (int octave = 0; octave < TABLE_OCTAVES; octave++)
@@ -153,7 +154,7 @@ static inline double polynomial(const double *coefficients, double x) {
   return sum;
 }
 
-// For shares within e^-25 of either end.
+// Replaces the normal quantiles of shares within e^-25 of either end, and keeps the others.
 static void far_quantiles(const double *u, double *out, const double *in_range) {
   for (int i = 0; i < VECTOR_BLOCK; i++) {
     double p = u[i] < 0.5 ? u[i] : 1 - u[i];

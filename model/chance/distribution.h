@@ -88,7 +88,7 @@ int distribution_prepare(struct distribution *distribution, struct place place, 
 // treated as 2^-40 from it; the others are accurate to 1e-12 or better.
 void distribution_quantiles(const struct distribution *distribution, const double *u, double *out);
 
-// Of the draws, except for the rounding of integers; in closed form.
+// The mean of the draws in closed form, without the rounding of integers.
 double distribution_mean(const struct distribution *distribution);
 
 // Standard normal: its inverse (Wichura, algorithm AS 241, Applied Statistics 37, 1988, 1e-15

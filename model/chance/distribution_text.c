@@ -1,5 +1,6 @@
 #include "model/chance/distribution_text.h"
 
+#include "base/statistics.h"
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
 
@@ -153,7 +154,7 @@ static int take_parameters(struct parser *parser, enum distribution_kind kind) {
   return 0;
 }
 
-// Base units in one of the unit after the parenthesis.
+// Takes the unit after the parenthesis. *factor: base units in one of that unit.
 static int take_unit(struct parser *parser, double *factor) {
   const struct unit *expected = &parser->input->unit;
   skip_blanks(parser);
@@ -209,7 +210,7 @@ static int check_sizes(const struct parser *parser, enum distribution_kind kind,
   return 0;
 }
 
-// Is a range so narrow that nearly all draws would be the same number?
+// Refuses a range so narrow that nearly all draws would be the same number.
 static int check_width(const struct parser *parser, double width, double value,
                        struct place place) {
   if (width >= least_width * fabs(value))
@@ -294,8 +295,7 @@ static int read_lognormal(struct parser *parser, double factor, struct distribut
 }
 
 static int by_value(const void *a, const void *b) {
-  double x = ((const struct atom *)a)->value, y = ((const struct atom *)b)->value;
-  return (x > y) - (x < y);
+  return number_order(((const struct atom *)a)->value, ((const struct atom *)b)->value);
 }
 
 static int read_discrete(struct parser *parser, double factor, struct distribution *out) {

@@ -37,7 +37,7 @@ struct draw_stream {
   uint32_t low[VECTOR_BLOCK]; // point 0 to VECTOR_BLOCK - 1, before scrambling
 };
 
-// dimension: for Sobol; beyond SOBOL_DIMENSIONS the stream is random.
+// Starts a stream. dimension: Sobol's; beyond SOBOL_DIMENSIONS the stream is random.
 void draw_stream_start(struct draw_stream *stream, enum draw_method method, uint64_t seed,
                        const char *name, int dimension, uint32_t replicate);
 

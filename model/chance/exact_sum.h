@@ -11,12 +11,12 @@
 
 enum { EXACT_LIMBS = 68 };
 
-// Limb i counts 2^(32 i - 1074). Zeroed: the empty sum. Good for 2^30 numbers.
+// A sum of up to 2^30 numbers, empty when zeroed. Limb i counts 2^(32 i - 1074).
 struct exact_sum {
   int64_t limbs[EXACT_LIMBS];
 };
 
-// x must be finite.
+// Adds x, which must be finite; adds another sum.
 void exact_sum_add(struct exact_sum *sum, double x);
 void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from);
 

@@ -26,7 +26,7 @@ struct sketch_shape {
   size_t atom_count;
 };
 
-// For `draws` values distributed like the pilot, which is sorted in place.
+// The shape for `draws` values distributed like the pilot, which is sorted in place.
 struct sketch_shape sketch_shape(double *pilot, size_t pilot_count, uint64_t draws,
                                  struct arena *arena);
 
@@ -37,9 +37,9 @@ size_t sketch_bins(const struct sketch_shape *shape);
 void sketch_add(const struct sketch_shape *shape, const double *values, size_t count,
                 uint32_t *counts);
 
-// For each level, ascending and between 0 and 1: the value below which that share of the `total`
-// counts lies, interpolated linearly within a bin, and the share of all counts in its bin; 0 if the
-// value is exact.
+// The quantiles at levels, which ascend between 0 and 1. values: the value below which that share
+// of the `total` counts lies, interpolated linearly within a bin. in_bins: the share of all counts
+// in its bin; 0 if the value is exact.
 void sketch_quantiles(const struct sketch_shape *shape, const uint32_t *counts, uint64_t total,
                       const double *levels, size_t level_count, double *values, double *in_bins);
 

@@ -16,7 +16,7 @@ struct sobol_polynomial {
   uint16_t initial[SOBOL_MAX_DEGREE]; // m_1, m_2, ...
 };
 
-// Of dimensions 1, 2, ...; dimension 0 is van der Corput's sequence.
+// The polynomials of dimensions 1, 2, ...; dimension 0 is van der Corput's sequence.
 extern const struct sobol_polynomial sobol_polynomials[SOBOL_DIMENSIONS - 1];
 
 // The direction numbers of a dimension, as binary fractions with their bits reversed: bit 0 is the

@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
 // round(): half away from zero, without a call, so that a loop over it can be vectorised.
 static inline double arithmetic_half_away(double x) {
@@ -47,6 +48,12 @@ static inline double arithmetic_floor_scaled(double x, double scale) {
 
 static inline double arithmetic_floor(double x) {
   return arithmetic_floor_scaled(x, arithmetic_scale(CEIL_DECIMALS));
+}
+
+// Whether a time or an amount is up to a limit of zero or more, rounding aside: a sum of periods
+// may fall short of it by a few bits.
+static inline bool arithmetic_reaches(double value, double limit) {
+  return value >= limit * (1 - 1e-9);
 }
 
 // Like a spreadsheet's, a comparison treats numbers as equal that differ only in their last bits.

@@ -77,7 +77,7 @@ static int translate_series_call(struct translation *translation, const struct n
   return all;
 }
 
-// (1 + rate * 1 yr) ^ (time / 1 yr)
+// The value of (1 + rate * 1 yr) ^ (time / 1 yr).
 static int growth(struct value_table *values, int rate, int time) {
   const int year = value_constant(values, HOURS_PER_YEAR);
   const int change = value_of(values, OPERATION_MULTIPLY, rate, year, -1);

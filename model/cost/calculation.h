@@ -57,7 +57,7 @@ struct calculation {
   const struct calculation_step *constants;
 };
 
-// In the arena; neither the request nor the graphs need to outlive the call.
+// Makes the calculation, in the arena; neither the request nor the graphs need to outlive the call.
 const struct calculation *calculation_new(const struct calculation_request *request,
                                           struct arena *arena);
 

@@ -108,14 +108,14 @@ struct node {
 
 enum { UNRESOLVED = -1, T_NAME = -2 };
 
-// Is it a call that takes a series by name?
+// Whether the node is a call that takes a series by name.
 bool node_takes_series(const struct node *node);
 
-// Is it a call that takes a series and reads only earlier periods of it, so that a series may use
-// it to read itself?
+// Whether the node is a call that takes a series and reads only earlier periods of it, so that a
+// series may use it to read itself.
 bool node_reads_past(const struct node *node);
 
-// Is it a call of this function?
+// Whether the node is a call of this function.
 bool node_calls(const struct node *node, enum function function);
 
 // A tree in the arena; `place` is where the text starts. NULL after an error, which points at its

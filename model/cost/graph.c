@@ -123,7 +123,7 @@ struct builder {
   int gaps;                        // the number of missing things
 };
 
-// Does the option have a value for an input of that family?
+// Whether the option has a value for an input of that family.
 static bool has_family(const struct builder *builder, const char *family) {
   const struct model *model = builder->graph->model;
   for (int d = 0; d < model->count; d++) {
@@ -134,8 +134,8 @@ static bool has_family(const struct builder *builder, const char *family) {
   return false;
 }
 
-// Does the option have a value for an input, in the report's currency or in USD, or for one of its
-// family?
+// Whether the option has a value for an input, in the report's currency or in USD, or for one of
+// its family.
 static bool is_given(const struct builder *builder, int input) {
   const struct declaration *declaration = &builder->graph->model->declarations[input];
   const int in_usd = declaration->in_usd;
@@ -289,7 +289,7 @@ static int place_item(struct builder *builder, int declaration) {
   return 0;
 }
 
-// What is given, plus the inputs that exist only if something follows the year, as judged by the
+// The given inputs, plus those that exist only if something follows the year, as judged by the
 // formulas in use without those inputs.
 static const enum given *given_in_all(struct graph *graph, const enum given *given,
                                       struct arena *arena) {

@@ -50,14 +50,15 @@ struct graph *graph_try(const struct model *model, const char *option, const enu
 // The same graph where an input that it computes is given instead; itself if it already is.
 const struct graph *graph_given(const struct graph *graph, int input, struct arena *arena);
 
-// Does a declaration have a value per period in the option's graph?
+// Whether a declaration has a value per period in the option's graph.
 bool graph_is_series(const struct graph *graph, int declaration);
 
-// whole[declaration]: are all its values whole numbers, whatever those of the inputs, as its
-// formula shows? Flags, years and counts that are rounded are.
+// whole[declaration]: whether its formula shows that all its values are whole numbers, whatever the
+// inputs. Flags, years and counts that are rounded are.
 void graph_find_whole(const struct graph *graph, bool *whole);
 
-// Is the node first() or highest() of what is a single number in this graph, and so that number?
+// Whether the node is first() or highest() of what is a single number in this graph, and so that
+// number.
 bool graph_single(const struct graph *graph, const struct node *node);
 
 // Whether two graphs of one model compute the same items by the same formulas.

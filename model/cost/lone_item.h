@@ -8,13 +8,13 @@
 
 struct lone_item;
 
-// In base units.
+// The value of an input or item, in base units.
 struct lone_value {
   const char *name;
   double value;
 };
 
-// By the item's first formula in the built-in text, which must have the item.
+// Prepares to compute the item by its first formula in the built-in text, which must have the item.
 const struct lone_item *lone_item_new(const char *name, struct arena *arena);
 
 // The named declarations have these values [count]; any other is computed by its own first formula,

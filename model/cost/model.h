@@ -55,7 +55,8 @@ struct declaration {
   int alternative_count;
   struct alternative alternatives[MAX_ALTERNATIVES]; // the first that an option can use counts
 
-  // Of inputs only, as described in model_read.h; values in base units.
+  // Rules of inputs, a few of which items have too, as described in model_read.h; values in base
+  // units.
   bool required, integer, property, per_option, in_rent;
   bool typed, mentioned; // only the scenario's text can give it; whether it does
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;
@@ -124,13 +125,14 @@ int model_require(const struct model *model, const char *name, struct diagnostic
 const char *model_nearest(const struct model *model, const char *name, bool inputs_only,
                           struct arena *arena);
 
-// Does one of the two inputs take the place of the other?
+// Whether one of the two inputs takes the place of the other.
 bool model_excludes(const struct model *model, int a, int b);
 
-// Does it have a value per period? An input does in the options that give it by year.
+// Whether the declaration has a value per period. An input does in the options that give it by
+// year.
 bool declaration_is_series(const struct declaration *declaration);
 
-// What a scenario calls an input: its name, or, if one key stands for several inputs, that key for
+// A scenario's key for an input: its name or, if one key stands for several inputs, that key for
 // the first of them and "" for the others.
 const char *declaration_key(const struct model *model, int declaration);
 

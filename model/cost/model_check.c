@@ -25,7 +25,7 @@ static void unknown_name(const struct checker *checker, const struct node *node)
     diagnostics_error(checker->diagnostics, node->place, "unknown name '%s'", node->name);
 }
 
-// own(group) becomes the sum of the user's items of that group, or zero.
+// Replaces own(group) with the sum of the user's items of that group, or zero.
 static void expand_own(struct checker *checker, struct node *node) {
   struct model *model = checker->model;
   const char *group = node->arguments[0]->name;
@@ -56,8 +56,8 @@ static void expand_own(struct checker *checker, struct node *node) {
       sum ? *sum : (struct node){.kind = NODE_NUMBER, .place = place, .unit = checker->item->unit};
 }
 
-// `by` reads other periods of the name, or is NULL. An input that only some options give by year
-// has no row in others.
+// Resolves a name. `by` reads other periods of it, or is NULL. An input that only some options give
+// by year has no row in others.
 static int resolve_name(struct checker *checker, struct node *node, const struct node *by) {
   const struct model *model = checker->model;
   bool in_series = declaration_is_series(checker->item);
@@ -227,7 +227,7 @@ static int check_operator(const struct checker *checker, struct node *node) {
   }
 }
 
-// first() or highest() of something with only one value.
+// Whether the node is first() or highest() of something with only one value.
 static bool is_all_of_one(const struct checker *checker, const struct node *node) {
   if (!node_calls(node, FUNCTION_FIRST) && !node_calls(node, FUNCTION_HIGHEST))
     return false;

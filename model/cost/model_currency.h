@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-// Is it in another one?
+// Whether the model is in another currency.
 bool model_is_foreign(const struct model *model);
 
 // A section of the model's text with the report's currency instead of USD, in the model's arena.

@@ -33,7 +33,8 @@ static bool is_yes(const struct model_reader *reader, const struct ini_key *key)
   return false;
 }
 
-// In the declaration's unit; 0 after an error, in the unit or in this quantity.
+// The value of a quantity that is stated in the declaration's unit; 0 after an error, in the unit
+// or in this quantity.
 static double quantity(const struct model_reader *reader, const char *text, struct place place) {
   double value = 0;
   if (reader->declaration->unit.text)
@@ -348,8 +349,8 @@ static void read_attributes(struct model_reader *reader, unsigned kind) {
 static void read_group_section(struct model *model, const struct ini_section *section,
                                struct diagnostics *diagnostics) {
   const struct ini_key *label = ini_find(section, "label"), *view = ini_find(section, "view");
-  model->groups = arena_grow(model->arena, model->groups, (size_t)model->group_count,
-                             (size_t)model->group_count + 1, sizeof *model->groups);
+  model->groups =
+      arena_room(model->arena, model->groups, (size_t)model->group_count, sizeof *model->groups);
   const struct model_reader reader = {
       .model = model, .section = section, .diagnostics = diagnostics};
   model->groups[model->group_count++] = (struct group){
@@ -417,7 +418,7 @@ static void read_one(struct model *model, const struct ini_section *section,
   read_declaration(model, section, kind, kinds[kind], diagnostics);
 }
 
-// One of [input NAME_1..N].
+// The section of one input of [input NAME_1..N].
 static const struct ini_section *numbered(const struct model *model,
                                           const struct ini_section *section, int number) {
   struct ini_section *copy = arena_alloc(model->arena, sizeof *copy);

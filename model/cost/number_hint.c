@@ -37,7 +37,7 @@ static size_t scan(const char *text, char thousands, char decimals, char *out) {
   return (size_t)(at - text);
 }
 
-// Nothing of a number follows.
+// Whether the number has ended: `rest` does not go on with digits or separators.
 static bool is_whole(const char *rest) {
   const char *next = rest + strspn(rest, " ");
   return !*next || !strchr(DIGITS ",.'_", *next);

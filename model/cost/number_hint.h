@@ -13,11 +13,12 @@ struct number_unit {
   bool is_share; // of a bare number where a percentage is expected: 0.12 may be 12 %
 };
 
-// Where a text that begins with a number, whatever its separators, goes on: its unit, or "".
+// The rest of a text that begins with a number, whatever its separators: its unit, or "".
 const char *number_end(const char *text);
 
-// How else to write the text, in brackets that follow an error, or "": with a point for decimals,
-// without separators of thousands, and in that unit. A text with two readings ("2,300") gets both.
+// A correct way to write the text, in brackets to follow an error, or "": with a point for
+// decimals, without separators of thousands, and in that unit. A text with two readings ("2,300")
+// gets both.
 const char *number_hint(const char *text, const struct number_unit *unit, struct arena *arena);
 
 #endif

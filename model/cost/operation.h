@@ -44,7 +44,7 @@ int operation_operands(enum operation operation);
 typedef void operation_kernel(size_t width, double *out, const double *a, const double *b,
                               const double *c, double k);
 
-// NULL for OPERATION_VARIABLE.
+// The kernel of an operation; NULL for OPERATION_VARIABLE.
 operation_kernel *operation_of(enum operation operation);
 
 #endif

@@ -229,7 +229,8 @@ static struct node *parse_formula(struct adding *adding, const struct ini_key *k
   return sum;
 }
 
-// Its formula with what the options say of it; NULL after an error.
+// The item's formula, including the options to which it applies and its escalation; NULL after an
+// error.
 static struct node *read_formula(struct adding *adding) {
   struct model *model = adding->model;
   const size_t errors = adding->diagnostics->errors;
@@ -282,7 +283,7 @@ enum watts { WATTS_UNKNOWN, WATTS_NO, WATTS_YES };
 
 static bool follows_from_watts(const struct model *model, const struct node *node, char *known);
 
-// Watts that a rented option need not know.
+// Whether the input is in watts, which a rented option need not know.
 static bool is_watts(const struct declaration *input) {
   static const struct dimension watts = {{[BASE_W] = 1}};
   return input->has_rent_default && dimension_equal(input->unit.dimension, watts);

@@ -23,7 +23,7 @@
 int own_item_add(struct model *model, const struct ini_section *section,
                  struct diagnostics *diagnostics);
 
-// After the last item, before model_check.
+// Finishes the user's items. Call after the last item and before model_check.
 void own_items_finish(struct model *model);
 
 #endif

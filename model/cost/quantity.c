@@ -183,7 +183,8 @@ static bool is_amount(const struct unit *unit) {
          !(power[BASE_W] && power[BASE_H]);
 }
 
-// "30.000 USD": thirty, or thirty thousand with a point between the thousands?
+// Whether the number may have a point between its thousands: "30.000 USD" is thirty, or thirty
+// thousand.
 static bool may_be_thousands(const char *number, size_t length, const struct unit *expected) {
   enum { DECIMALS = 3 };
   const char *unit = number + length + spaces(number + length);

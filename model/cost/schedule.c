@@ -14,7 +14,7 @@ static bool separates(const char *at) {
   return *at == ',' && (!at[1] || strchr(" \t,", at[1]));
 }
 
-// Up to the next comma outside brackets.
+// The length of a list's value: up to the next comma outside brackets.
 static size_t value_length(const char *text) {
   size_t length = 0;
   for (int depth = 0; text[length] && (depth > 0 || !separates(text + length)); length++)
@@ -101,7 +101,7 @@ static void set_alternative(const struct declaring *declaring, struct alternativ
   alternative->formula = formula_parse(text, place, model->arena, declaring->diagnostics);
 }
 
-// Before the other formulas of a declaration.
+// Inserts a formula before the other formulas of a declaration.
 static void put_first(const struct declaring *declaring, int declaration, const char *text,
                       int need) {
   struct declaration *to = &declaring->model->declarations[declaration];
@@ -111,7 +111,8 @@ static void put_first(const struct declaring *declaring, int declaration, const 
   set_alternative(declaring, &to->alternatives[0], text, need);
 }
 
-// Its index, or -1. The pointer to the input may become invalid.
+// Declares the input NAME_`ending` and returns its index, or -1. Pointers to declarations may
+// become invalid.
 static int declare(const struct declaring *declaring, const char *ending, const char *what) {
   struct model *model = declaring->model;
   const struct declaration of = model->declarations[declaring->input];
@@ -184,7 +185,7 @@ static const char *by_year(const struct model *model, const struct declaration *
   return text;
 }
 
-// Whole numbers are rounded up, and a share is limited to its maximum.
+// The formula of a list's value, with whole numbers rounded up and a share limited to its maximum.
 static const char *value_text(const struct model *model, const struct declaration *input,
                               const char *age) {
   struct arena *arena = model->arena;

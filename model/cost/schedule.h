@@ -21,7 +21,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MAX_YEARS = 30, MAX_TIERS = 4 }; // as the longest horizon; as tco.ini declares
+enum {
+  MIN_YEARS = 7,  // that a workbook has columns for, so that its user may lengthen a short horizon
+  MAX_YEARS = 30, // the longest horizon that tco.ini allows
+  MAX_TIERS = 4   // as many as tco.ini declares
+};
 
 // A value of a list, complete with its unit.
 struct list_value {
@@ -29,18 +33,18 @@ struct list_value {
   struct place place;
 };
 
-// Does a comma separate values in the text?
+// Whether a comma separates values in the text.
 bool text_is_list(const char *text);
 
-// Does the text state the number from which each value holds: "8 % from 100 gpu, 14 % from 500
-// gpu"?
+// Whether the text states the number from which each value holds: "8 % from 100 gpu, 14 % from 500
+// gpu".
 bool text_is_tiers(const char *text);
 
 // The values of a list, or the one value of any other text, in the arena; at least one.
 const struct list_value *list_split(const char *text, struct place place, size_t *count,
                                     struct arena *arena);
 
-// Is it the text of a range in %, for an input that is not itself a share?
+// Whether it is the text of a range in %, for an input that is not itself a share.
 bool range_is_scale(const struct declaration *input, const char *text);
 
 // Declares what a list of `years` values needs, before model_check. Returns 0, or -1 after an

@@ -205,7 +205,7 @@ static void copy(struct reading *reading, size_t length) {
   reading->at += length;
 }
 
-// What is between words. A hyphen below a '/' is another: "USD/GPU-hour".
+// Reads what joins two words of a unit. A hyphen below a '/' counts as another '/': "USD/GPU-hour".
 static void read_joint(struct reading *reading) {
   const size_t before = strlen(reading->written);
   const bool joins = before && isalnum((unsigned char)reading->written[before - 1]) &&

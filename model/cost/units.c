@@ -143,7 +143,7 @@ static bool is_named(const char *symbol, const char *name, size_t length) {
   return strlen(symbol) == length && !strncmp(symbol, name, length);
 }
 
-// False if the name is not a unit's.
+// Finds the unit of that name. Returns false if there is none.
 static bool symbol_find(const char *name, size_t length, struct symbol *symbol) {
   for (int i = 0; i < CURRENCIES; i++)
     if (is_named(currency_codes[i], name, length)) {
@@ -183,7 +183,8 @@ static size_t scan_symbol(const char *text, struct symbol *symbol) {
   return length && !is_call && symbol_find(text, length, symbol) ? length : 0;
 }
 
-// In "5 USD * year" and "1 yr * t" of a formula: the number of the year or of the period.
+// Whether the word is a formula's number of the year or of the period, as in "5 USD * year" and "1
+// yr * t".
 static bool is_of_time(const char *text, size_t length) {
   return is_named("year", text, length) || is_named("t", text, length);
 }
@@ -242,7 +243,7 @@ bool unit_is_cents(const char *word) {
   return false;
 }
 
-// What to write instead of a word that has no name near it, or more than one meaning.
+// Words to write instead of one that resembles no name, or that has more than one meaning.
 static const char *other_words(const char *word) {
   static const char *const instead[][2] = {
       {"m", "'month', 'm3', or 'M' for millions"},
@@ -273,7 +274,7 @@ static void unknown_unit(const char *text, struct place place, const char *expec
   size_t length = symbol_length(text);
   char *word = arena_copy_n(diagnostics->arena, text, length ? length : strlen(text));
   const char *nearest = nearest_name(word, names, SYMBOLS + CURRENCIES);
-  // Of so few letters almost any others are near.
+  // Almost any other name is near a word of so few letters.
   if (nearest && strlen(word) < 3 && strcasecmp(word, nearest) != 0)
     nearest = NULL;
   const char *instead = other_words(word);

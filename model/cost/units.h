@@ -140,10 +140,10 @@ const struct unit *unit_constant(const char *text, struct arena *arena);
 // number of the year.
 size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena);
 
-// Does this mean hundredths of a currency, which are no unit: "cents", "ct"?
+// Whether the word means hundredths of a currency, which are no unit: "cents", "ct".
 bool unit_is_cents(const char *word);
 
-// Is this the name of a unit, so that a line item cannot have it?
+// Whether this is the name of a unit, so that a line item cannot have it.
 bool unit_is_symbol(const char *name);
 
 // Base units in one of this unit as typed (0.01 for %).
@@ -162,7 +162,7 @@ struct dimension dimension_multiply(struct dimension a, struct dimension b, int 
 bool dimension_equal(struct dimension a, struct dimension b);
 bool dimension_is_one(struct dimension dimension);
 
-// In base units, as "USD/token"; "a plain number" for one without. In the arena.
+// The dimension in base units, "USD/token"; "a plain number" if it has none. In the arena.
 const char *dimension_text(struct dimension dimension, struct arena *arena);
 
 // The power of money in it, in any currency: 0 for an exchange rate.
@@ -171,11 +171,11 @@ int dimension_money(struct dimension dimension);
 // The first currency in it, an index into currency_codes; -1: none.
 int dimension_currency(struct dimension dimension);
 
-// Money itself, and money per one base unit (USD/token), in any currency.
+// Whether the dimension is money, or money per one base unit (USD/token), in any currency.
 bool dimension_is_money(struct dimension dimension);
 bool dimension_is_money_per(struct dimension dimension, enum base_unit per);
 
-// What people write for a currency; a sign that another one ends in comes after it.
+// A sign that people write for a currency. A sign comes after those that end in it.
 struct currency_sign {
   const char *sign, *code;
 };
@@ -183,10 +183,11 @@ struct currency_sign {
 enum { CURRENCY_SIGNS = 4 };
 extern const struct currency_sign currency_signs[CURRENCY_SIGNS];
 
-// Of a code or a sign: an index into currency_codes, or -1.
+// The index of a code or a sign in currency_codes, or -1.
 int currency_find(const char *code);
 
-// Does the code occur in the text as a word, or its sign? "0.08 USD/kWh" and "0.08 $/kWh" have USD.
+// Whether the code or its sign occurs in the text as a word: "0.08 USD/kWh" and "0.08 $/kWh" have
+// USD.
 bool text_has_currency(const char *text, const char *code);
 
 // The text with one currency's code replaced by another's. Both have three letters, so columns keep

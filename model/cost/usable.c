@@ -72,7 +72,8 @@ bool model_follows_year(const struct model *model, const int *state, int declara
 
 // ---- what is left out
 
-// Can some option have a value for the input, directly or as a consequence of what is given?
+// Whether some option can have a value for the input, directly or as a consequence of what is
+// given.
 static bool is_within_reach(const struct model *model, int declaration) {
   const struct declaration *input = &model->declarations[declaration];
   if (input->when_varies >= 0)
@@ -97,7 +98,7 @@ void model_leave_out(struct model *model) {
 
 // ---- what varies
 
-// Does an unchecked formula depend on the period, other than inside sum() and the like?
+// Whether an unchecked formula depends on the period, other than inside sum() and the like.
 static bool is_per_period(const struct model *model, const struct node *node) {
   if (node->kind == NODE_NAME) {
     const int found = model_find(model, node->name);

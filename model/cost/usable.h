@@ -22,7 +22,7 @@ void model_leave_out(struct model *model);
 // period.
 void model_settle_kinds(struct model *model);
 
-// Does a declaration follow `year` by the formulas in use? state[declaration] is the formula in
+// Whether a declaration follows `year` by the formulas in use. state[declaration] is the formula in
 // use, as in a graph; without states, every formula that was not left out counts.
 bool model_follows_year(const struct model *model, const int *state, int declaration);
 

@@ -1,6 +1,7 @@
 #include "model/cost/value.h"
 
 #include "base/arena.h"
+#include "base/vector.h"
 #include "model/cost/arithmetic.h"
 #include "model/cost/formula.h"
 #include "model/cost/operation.h"
@@ -17,21 +18,15 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
   return (hash ^ word ^ (word >> 29)) * 0x100000001b3;
 }
 
-static uint64_t bits_of(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
 static int *bucket_of(const struct value_table *values, const struct value *value) {
   uint64_t hash = mix(0xcbf29ce484222325, (uint64_t)value->operation);
   for (int i = 0; i < VALUE_OPERANDS; i++)
     hash = mix(hash, (uint64_t)value->operands[i]);
-  hash = mix(hash, bits_of(value->k));
+  hash = mix(hash, vector_to_bits(value->k));
   return &values->buckets[(hash ^ (hash >> 31)) % (uint64_t)values->capacity];
 }
 
-// Twice as many values fit, and as many buckets: the values in them are chained anew.
+// Doubles the room for values and the number of buckets, and puts the values into the new buckets.
 static void grow(struct value_table *values) {
   const int capacity = values->capacity ? 2 * values->capacity : FIRST_CAPACITY;
   values->list = arena_grow(values->arena, values->list, (size_t)values->count, (size_t)capacity,
@@ -55,7 +50,7 @@ struct value_table *values_new(bool products, struct arena *arena) {
 
 static bool same_value(const struct value *a, const struct value *b) {
   return a->operation == b->operation && !memcmp(a->operands, b->operands, sizeof a->operands) &&
-         bits_of(a->k) == bits_of(b->k);
+         vector_to_bits(a->k) == vector_to_bits(b->k);
 }
 
 static int intern(struct value_table *values, const struct value *wanted) {

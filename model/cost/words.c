@@ -7,7 +7,7 @@
 
 static const struct {
   const char *word, *input;
-} model_words[MODEL_WORDS] = {
+} model_words[] = {
     {"discount_rate", "wacc"},
     {"cost_of_capital", "wacc"},
     {"hurdle_rate", "wacc"},
@@ -69,6 +69,9 @@ static const struct {
     {"delivery_time", "lead_time"},
     {"delay", "delivery_delay"},
 };
+
+_Static_assert(sizeof model_words / sizeof model_words[0] == MODEL_WORDS,
+               "callers make room for MODEL_WORDS names");
 
 const char *model_word_meaning(const char *name) {
   for (size_t i = 0; i < MODEL_WORDS && name; i++)

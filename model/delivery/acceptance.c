@@ -36,7 +36,7 @@ static double guaranteed(const struct offer_guarantee *guarantee, enum guarantee
   }
 }
 
-// Single nodes are judged only by speed.
+// Whether the rule has such a clause. Single nodes are judged only by speed.
 bool acceptance_has_clause(const struct offer_guarantee *guarantee,
                            const struct acceptance_rule *rule, enum clause_kind kind,
                            enum guaranteed what) {
@@ -46,7 +46,8 @@ bool acceptance_has_clause(const struct offer_guarantee *guarantee,
 
 // ---- what the offer leaves open
 
-// Measured alone or behind servers: these are the same devices.
+// The node's devices that were measured, alone or behind servers: these are the same devices, so
+// the larger number counts.
 static size_t devices_of(const struct fleet_node *node) {
   return node->device_count > node->served ? node->device_count : node->served;
 }
@@ -134,7 +135,7 @@ struct node_sample acceptance_sample_of(const struct acceptance_request *request
   const size_t loaded = at->together > 1 ? (size_t)at->together : ranks;
   if (measure.measure == FLEET_WALL && loaded != rule->per_node)
     return (struct node_sample){.nodes = NULL};
-  // One record for each device, or for each group that holds a model together.
+  // Each device has one record, or each group of devices that hold a model together.
   return node_sample_of(request->fleet, workload, measure,
                         rule->per_node >= ranks ? rule->per_node / ranks : 1, arena);
 }
@@ -165,7 +166,7 @@ static const char *why_no_node(struct node_measure measure, struct arena *arena)
   }
 }
 
-// Room for a verdict on each of a clause's nodes.
+// Makes room for a verdict on each of a clause's nodes.
 static struct accepted_node *add_nodes(struct acceptance *acceptance,
                                        const struct acceptance_clause *clause,
                                        struct arena *arena) {
@@ -375,7 +376,7 @@ const struct acceptance *acceptance_of(const struct acceptance_request *request,
                                     .verdict = VERDICT_PASS,
                                     .first_day = "",
                                     .last_day = ""};
-  // Of an offer that does not state nodes, their number is known only now.
+  // If the offer does not state the number of nodes, it is known only now.
   if (acceptance->rule.may_fail >= acceptance->rule.nodes)
     diagnostics_error(diagnostics, offer->may_fail_place,
                       "'may_fail' must be fewer than the %zu nodes", acceptance->rule.nodes);

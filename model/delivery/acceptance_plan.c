@@ -40,8 +40,8 @@ static double sampling_error(enum serving_statistic statistic, double n) {
   return statistic == LATENCY_MEAN ? 1 / sqrt(n) : sqrt(p / ((1 - p) * n)) / -log(1 - p);
 }
 
-// As for a uniform distribution of +-share. The latencies of nodes differ as their speeds do; those
-// of runs differ by the sample of requests.
+// The spread that is assumed without measurements: that of a uniform distribution of +-share. The
+// latencies of nodes differ as their speeds do; those of runs differ by the sample of requests.
 static struct clause_spread assumed(const struct offer_guarantee *guarantee, enum guaranteed what) {
   const double share =
       (what == GUARANTEED_WATTS ? DISTRIBUTION_SPREAD_POWER : DISTRIBUTION_SPREAD_THROUGHPUT) /
@@ -111,7 +111,8 @@ static struct plan_errors errors_of_node(const struct acceptance_rule *rule,
   return errors;
 }
 
-// 0 if the error is unknown.
+// The chance that a measured value is above its limit if the true value is `distance` above it; 0
+// if the error is unknown.
 static double chance(double distance, const struct plan_errors *errors) {
   return !(errors->freedom > 0) ? 0
                                 : student_power(distance, errors->deviation, errors->estimate,
@@ -128,7 +129,8 @@ static struct plan_chances chances_of_mean(const struct acceptance_plan *plan,
                                chance(-rule->tolerance, &errors), chance(-short_by, &errors)};
 }
 
-// For a delivery as guaranteed. One that falls short as a whole is for the mean to detect.
+// The chances of the clause on single nodes for a delivery as guaranteed. One that falls short as a
+// whole is for the mean to detect.
 static struct plan_chances chances_of_nodes(const struct acceptance_plan *plan,
                                             const struct plan_clause *clause, size_t nodes,
                                             size_t runs) {

@@ -27,7 +27,7 @@ struct clause_spread {
   size_t nodes;   // in which they were observed; 0: assumed
 };
 
-// What that many nodes and runs tell about one clause.
+// The chances of a verdict on one clause with that many nodes and runs.
 struct plan_chances {
   double passes;     // a delivery as guaranteed
   double fails;      // one that falls short
@@ -46,7 +46,8 @@ struct plan_clause {
   const struct offer_guarantee *guarantee;
   enum guaranteed what;
   struct clause_spread spread;
-  // For the chosen plan, or the largest one. Chances of CLAUSE_NODES are NAN where undefined.
+  // The chances and errors of the chosen plan, or of the largest one. Chances of CLAUSE_NODES are
+  // NAN where undefined.
   struct plan_chances chances;
   struct plan_errors errors;
   double stands, fails; // CLAUSE_NODES: the chance that one node as guaranteed passes, fails

@@ -11,8 +11,8 @@ bool clause_is_ceiling(enum guaranteed what) {
   return what != GUARANTEED_TOKENS;
 }
 
-// How much better than its limit a value is. Decimal figures are not exact in binary: without the
-// slack, which is far below what is measured, a value at its limit would often fail.
+// How far a value is on the good side of its limit. Decimal figures are not exact in binary:
+// without the slack, which is far below what is measured, a value at its limit would often fail.
 static double better_by(const struct acceptance_clause *clause, double value) {
   const double slack = 1e-9 * clause->limit;
   return slack + (clause_is_ceiling(clause->what) ? clause->limit - value : value - clause->limit);
@@ -43,7 +43,8 @@ static void foresee(const struct acceptance_rule *rule, struct acceptance_clause
       clause->more_runs = r - runs;
 }
 
-// For a value that is better than its limit by `better`, give or take `margin`; NAN: unknown.
+// The verdict on a value that is better than its limit by `better`, give or take `margin`; open if
+// either is NAN.
 static enum verdict verdict_within(double better, double margin) {
   if (better - margin >= 0)
     return VERDICT_PASS;
@@ -95,8 +96,7 @@ static void judge_each_node(const struct acceptance_rule *rule, struct acceptanc
   clause->found = (double)failing;
 }
 
-// How many more runs of the open nodes would decide for enough of them on which side of the limit
-// they are.
+// The number of further runs of the open nodes after which enough of them would be decided.
 static size_t runs_for_nodes(const struct acceptance_rule *rule,
                              const struct acceptance_clause *clause) {
   const struct node_sample *sample = &clause->sample;

@@ -19,7 +19,7 @@ enum clause_kind {
   CLAUSE_NODES,     // single nodes
 };
 
-// What is judged: at least this many tokens/s, at most this many watts or seconds.
+// The quantity that is judged: at least this many tokens/s, at most this many watts or seconds.
 enum guaranteed {
   GUARANTEED_TOKENS,
   GUARANTEED_WATTS,
@@ -30,7 +30,7 @@ enum guaranteed {
 
 enum { ACCEPTANCE_MOST_RUNS = 100 };
 
-// [acceptance] of an offer with its gaps filled in.
+// The rule of acceptance: an offer's [acceptance] with its gaps filled in.
 struct acceptance_rule {
   double confidence, tolerance;
   double node_tolerance; // NAN: single nodes are not judged
@@ -61,8 +61,7 @@ struct acceptance_clause {
   double low, high; // bounds of the mean, or tolerance limits of single nodes; NAN
   struct node_sample sample;
   size_t open_nodes; // CLAUSE_NODES: those that neither fail nor pass
-  // What would have decided: this many more nodes, or runs of each measured node; 0: this would
-  // not.
+  // This many more nodes, or runs of each measured node, would have decided; 0: they would not.
   size_t more_nodes, more_runs;
   const char *why; // for an open or failed clause, in words; ""
 };
@@ -70,7 +69,7 @@ struct acceptance_clause {
 // Whether less is better.
 bool clause_is_ceiling(enum guaranteed what);
 
-// By how much a node must differ from its limit, after that many runs, to fail or pass.
+// How far a node must be from its limit, after that many runs, to fail or pass.
 double clause_node_margin(const struct acceptance_rule *rule, const struct node_sample *sample,
                           size_t runs);
 

@@ -52,7 +52,7 @@ static void warn_of_few_requests(const struct doubts *doubts,
               guarantee->name, few, at->run_count, needed, most);
 }
 
-// What the servers' records do not state is assumed to be as guaranteed.
+// Warns that what the servers' records do not state is assumed to be as guaranteed.
 static void warn_of_unsaid(const struct doubts *doubts, const struct offer_guarantee *guarantee,
                            size_t workload) {
   const struct fleet_workload *at = &doubts->among->fleet->workloads[workload];

@@ -16,14 +16,14 @@ struct doubts {
   struct arena *arena;
 };
 
-// Of the runs of fleet->workloads[workload], by which a guarantee is judged.
+// Adds the doubts about the runs of fleet->workloads[workload], by which a guarantee is judged.
 void doubts_of_runs(const struct doubts *doubts, const struct offer_guarantee *guarantee,
                     size_t workload);
 
-// Of the days of the first and the last run that were judged; "" without runs.
+// Adds the doubts about the days of the first and the last run that were judged; "" without runs.
 void doubts_of_days(const struct doubts *doubts, const char *first_day, const char *last_day);
 
-// Of what no guarantee covers, and of files that were refused.
+// Adds the doubts about runs that no guarantee covers, and about files that were refused.
 void doubts_of_strays(const struct doubts *doubts);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/record_digest.h"
 #include "base/source.h"
 #include "base/source_file.h"
+#include "base/statistics.h"
 #include "model/delivery/fleet_item.h"
 #include "model/records/measurement.h"
 #include "model/records/measurement_file.h"
@@ -147,24 +148,20 @@ static void refuse_twice(const struct reading *reading) {
                         files[i - 1]->path, files[i]->path);
 }
 
-static int compare_numbers(double a, double b) {
-  return (a > b) - (a < b);
-}
-
 static int compare_workloads(const struct fleet_workload *a, const struct fleet_workload *b) {
   const int order[] = {strcmp(a->device, b->device),
                        strcmp(a->model, b->model),
                        strcmp(a->precision, b->precision),
-                       compare_numbers(a->context, b->context),
-                       compare_numbers(a->batch, b->batch),
-                       compare_numbers(a->ranks, b->ranks),
-                       compare_numbers(a->together, b->together),
-                       compare_numbers(a->served, b->served),
-                       compare_numbers(a->input_tokens, b->input_tokens),
-                       compare_numbers(a->output_tokens, b->output_tokens),
-                       compare_numbers(a->load, b->load),
-                       compare_numbers(a->concurrency, b->concurrency),
-                       compare_numbers(a->request_rate, b->request_rate)};
+                       number_order(a->context, b->context),
+                       number_order(a->batch, b->batch),
+                       number_order(a->ranks, b->ranks),
+                       number_order(a->together, b->together),
+                       number_order(a->served, b->served),
+                       number_order(a->input_tokens, b->input_tokens),
+                       number_order(a->output_tokens, b->output_tokens),
+                       number_order(a->load, b->load),
+                       number_order(a->concurrency, b->concurrency),
+                       number_order(a->request_rate, b->request_rate)};
   for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
     if (order[i])
       return order[i];
@@ -183,7 +180,7 @@ static int by_workload(const void *a, const void *b) {
   const int workload = compare_workloads(&left->workload, &right->workload);
   if (workload)
     return workload;
-  const int device = compare_numbers((double)left->run.device, (double)right->run.device);
+  const int device = number_order((double)left->run.device, (double)right->run.device);
   const int time = device ? device : strcmp(left->run.started, right->run.started);
   return time ? time : strcmp(left->run.digest, right->run.digest);
 }
@@ -240,7 +237,8 @@ static void collect_devices(const struct reading *reading) {
   }
 }
 
-// Of the lengths so far the first that a server's requests agree with; NULL for none.
+// The first of the `known` workloads whose lengths agree with those of this server's requests; NULL
+// for none.
 static const struct fleet_workload *lengths_like(const struct fleet_workload *workload,
                                                  const struct fleet_workload *const *known,
                                                  size_t count) {
@@ -255,8 +253,8 @@ static int by_lengths(const void *a, const void *b) {
   const struct fleet_workload *left = &((const struct fleet_item *)a)->workload;
   const struct fleet_workload *right = &((const struct fleet_item *)b)->workload;
   const int asked = right->is_asked - left->is_asked;
-  const int input = asked ? asked : compare_numbers(left->input_tokens, right->input_tokens);
-  return input ? input : compare_numbers(left->output_tokens, right->output_tokens);
+  const int input = asked ? asked : number_order(left->input_tokens, right->input_tokens);
+  return input ? input : number_order(left->output_tokens, right->output_tokens);
 }
 
 // Two runs of one test by a client that draws lengths around a mean differ by chance. They get the
@@ -371,8 +369,9 @@ static int by_id(const void *a, const void *b) {
   return strcmp(left->id, right->id);
 }
 
-// Nor the same server, unless it has no URL, or one of whatever machine asks, or the nodes that
-// measured it were named: then a name such as "vllm" may mean each node's own.
+// Whether the id belongs to a single device, which cannot be on two nodes. A server's does not if
+// it has no URL, if its URL means whatever machine asks, or if the nodes that measured it were
+// named: then a name such as "vllm" may mean each node's own.
 static bool is_one(const struct fleet_device *device) {
   if (!device->served)
     return strcmp(device->id, device->position) != 0;
@@ -423,8 +422,8 @@ static struct variants variants_of(const struct fleet *fleet,
   return variants;
 }
 
-// Each machine finds the fastest kernels for itself. If they are not the same, they are a part of
-// what the devices differ by.
+// Warns if the machines, each of which finds the fastest kernels for itself, found different ones:
+// these are then a part of what the devices differ by.
 static void warn_of_variants(const struct reading *reading) {
   struct fleet *fleet = reading->fleet;
   for (size_t w = 0; w < fleet->workload_count; w++) {

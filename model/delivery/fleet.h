@@ -32,7 +32,8 @@ struct fleet_device {
   size_t node;
   const char *id;       // UUID, PCI address or number; a server's URL
   const char *position; // within the node: the PCI address, else the number
-  // From its newest record; "" if that does not tell, NULL if the device has no such setting.
+  // The settings in the device's newest record; "" if that does not tell, NULL if the device has no
+  // such setting.
   const char *settings[FLEET_SETTINGS];
   int served;    // accelerators behind a server; 0: not a server
   bool is_named; // its node, by its records; else by their files' names
@@ -77,9 +78,9 @@ const struct fleet *fleet_of_records(const struct records *records, struct arena
 long fleet_workload_like(const struct fleet *fleet, const struct measurement *result,
                          struct arena *arena);
 
-// With which variants of the probe's kernels a workload ran on the node, or on one device of it
+// The variants of the probe's kernels with which a workload ran on the node, or on one device of it
 // (-1: on all of them): "own choice", "own choice, step=streaming"; "" on a server. *is_usual:
-// whether none of them is another than on most devices.
+// whether they are the same as on most devices.
 const char *fleet_variants(const struct fleet *fleet, const struct fleet_workload *workload,
                            size_t node, long device, bool *is_usual, struct arena *arena);
 

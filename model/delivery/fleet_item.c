@@ -63,7 +63,8 @@ static const char *throttled(const struct measurement_record *record, struct are
   return reasons;
 }
 
-// Under the load of all devices, if the record has that.
+// The states of the device's links: under the load of all devices, if the record has that, else
+// under its own.
 static const char *links(const struct measurement_record *record) {
   const char *links = "";
   for (size_t r = 0; r < record->count && !*links; r++) {
@@ -96,7 +97,7 @@ static const char *const *settings_of(const struct measurement_record *record,
   settings[SETTING_THROTTLED] = throttled(record, arena);
   settings[SETTING_POWER_LIMIT] =
       isnan(state->power_limit_w) ? "" : arena_printf(arena, "%g W", state->power_limit_w);
-  // In whole GiB: the memory that a driver reserves varies by a few pages.
+  // Memory is compared in whole GiB: what a driver reserves varies by a few pages.
   settings[SETTING_MEMORY] =
       arena_printf(arena, "%.0f GiB", (double)record->device.memory_bytes / 0x1p30);
   return settings;
@@ -140,7 +141,7 @@ struct fleet_workload fleet_workload_of(const struct measurement *result, struct
 // that follows is no smaller than it is.
 static const double z_95 = 1.959963984540054;
 
-// Nearly all results have none.
+// The doubts about a result; nearly all have none.
 static const char *doubts_of(const struct measurement *result, struct arena *arena) {
   static const struct measurement_flags none;
   return memcmp(&result->flags, &none, sizeof none) ? measurement_doubts(result, arena) : "";

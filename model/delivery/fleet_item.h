@@ -57,7 +57,7 @@ struct fleet_latencies {
   double completed; // requests; NAN unknown
 };
 
-// One result of one record. NAN if not measured.
+// A run: one result of one record. NAN if not measured.
 struct fleet_run {
   size_t device, workload;
   double tokens_per_s; // per accelerator

@@ -28,11 +28,11 @@ static double measured(const struct spreading *spreading, const struct fleet_run
 
 static int by_value(const void *a, const void *b) {
   const struct fleet_value *left = a, *right = b;
-  const int order = (left->value > right->value) - (left->value < right->value);
+  const int order = number_order(left->value, right->value);
   return order ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-// Of values in ascending order.
+// The quantile of values that are in ascending order.
 static double quantile_of(const struct fleet_value *values, size_t count, double share,
                           struct arena *arena) {
   double *sorted = arena_array(arena, count, sizeof *sorted);
@@ -161,10 +161,10 @@ struct placed {
 static int by_place(const void *a, const void *b) {
   const struct placed *left = a, *right = b;
   const int order = strcmp(left->place, right->place);
-  return order ? order : (left->value > right->value) - (left->value < right->value);
+  return order ? order : number_order(left->value, right->value);
 }
 
-// Nodes that are not on the list have no place in its columns.
+// The place of a device. Nodes that are not on the list have no place in its columns.
 static const char *place_of(const struct spreading *spreading, size_t device, const char *column) {
   const struct fleet_device *at = &spreading->fleet->devices[device];
   const long row = spreading->fleet->nodes[at->node].row;
@@ -193,8 +193,9 @@ static void add_place(struct spreading *spreading, const char *column, const str
       .stands_out = count >= FLEET_ENOUGH && fabs(median - spread->median) > limit};
 }
 
-// By one column of the list, or (NULL) by the position within the node. Skipped if every place has
-// only one device, as the places are then the devices themselves.
+// Adds the spread over places: by one column of the list, or (NULL) by the position within the
+// node. Nothing is added if every place has only one device, as the places are then the devices
+// themselves.
 static void add_places(struct spreading *spreading, const char *column) {
   const struct fleet_spread *spread = &spreading->spread;
   struct placed *all = arena_array(spreading->arena, spread->device_count, sizeof *all);

@@ -29,7 +29,7 @@
 
 enum { FLEET_ENOUGH = 3 }; // fewer tell nothing about a spread
 
-// Those after FLEET_MEASURES are for nodes and their servers (node_sample.h): they have no spread
+// Measures after FLEET_MEASURES are of nodes and their servers (node_sample.h): they have no spread
 // over devices.
 enum fleet_measure {
   FLEET_TOKENS,
@@ -73,7 +73,8 @@ struct fleet_spread {
   size_t place_count;
 };
 
-// For the results of one workload; device_count is 0 if none of them has the measure.
+// The spread of a measure in the results of one workload; device_count is 0 if none of them has the
+// measure.
 struct fleet_spread fleet_spread_of(const struct fleet *fleet, size_t workload,
                                     enum fleet_measure measure, double margin, struct arena *arena);
 

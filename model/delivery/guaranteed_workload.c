@@ -30,7 +30,7 @@ static bool is_number(const char *said, int measured) {
   return !*said || atoi(said) == measured;
 }
 
-// Beside that of the weights. A device's record states all of them.
+// The precisions beside that of the weights. A device's record states all of them.
 static const struct precision {
   enum workload_key key;
   size_t measured; // offset in struct fleet_workload
@@ -135,7 +135,8 @@ static bool is_another(const struct fleet_workload *a, const struct fleet_worklo
          strcmp(a->precision, b->precision) != 0;
 }
 
-// What the guarantee leaves open and would decide between two measured workloads.
+// Advice on which of the keys that the guarantee leaves open would decide between two measured
+// workloads.
 static const char *advice(const struct offer_guarantee *guarantee, const struct fleet_workload *a,
                           const struct fleet_workload *b, struct arena *arena) {
   const char *const *said = guarantee->workload.values;

@@ -31,8 +31,8 @@ bool guaranteed_is_offered(const struct guaranteed_among *among,
 bool guaranteed_fits(const struct guaranteed_among *among, const struct offer_guarantee *guarantee,
                      const struct fleet_workload *measured);
 
-// What a guarantee states about a server and its records do not: "activations and kv"; "" for
-// nothing. In the arena.
+// The keys that a guarantee states about a server but the server's records do not: "activations and
+// kv"; "" for none. In the arena.
 const char *guaranteed_unsaid(const struct offer_guarantee *guarantee,
                               const struct fleet_workload *measured, struct arena *arena);
 

@@ -33,7 +33,7 @@ static size_t node_of(const struct sampling *sampling, size_t run) {
   return sampling->fleet->devices[sampling->runs[run].device].node;
 }
 
-// How many runs, from `first` on and before `end`, are of the same device.
+// The number of runs of the same device, from `first` on and before `end`.
 static size_t runs_of_device(const struct sampling *sampling, size_t first, size_t end) {
   size_t count = 1;
   while (first + count < end &&
@@ -127,7 +127,8 @@ struct node_sample node_sample_of(const struct fleet *fleet, size_t workload,
   return sampling.sample;
 }
 
-// For two independent estimates of variance, by Satterthwaite.
+// The error that combines two independent estimates of variance, with Satterthwaite's degrees of
+// freedom.
 static struct node_error combined(double a, double a_freedom, double b, double b_freedom) {
   const double variance = a + b;
   const double inverse = (a > 0 ? pow(a / variance, 2) / a_freedom : 0) +

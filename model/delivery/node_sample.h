@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-// Which value of a node's runs: the statistic is for FLEET_TTFT and FLEET_TPOT.
+// The value of a node's runs that is sampled. The statistic is for FLEET_TTFT and FLEET_TPOT.
 struct node_measure {
   enum fleet_measure measure;
   enum serving_statistic statistic;
@@ -40,8 +40,8 @@ struct node_sample {
   double run_variance;  // w: the mean over the nodes of e^2 / runs; NAN if e is NAN
 };
 
-// For the results of one workload. `records`: the number per node, one for each device or for each
-// group of devices that hold a model together.
+// The sample of the results of one workload. `records`: their number per node, one for each device
+// or for each group of devices that hold a model together.
 struct node_sample node_sample_of(const struct fleet *fleet, size_t workload,
                                   struct node_measure measure, size_t records, struct arena *arena);
 
@@ -50,10 +50,10 @@ struct node_error {
   double error, freedom;
 };
 
-// Of the sample's mean as an estimate for `nodes` nodes. NAN if the sample cannot tell.
+// The error of the sample's mean as an estimate for `nodes` nodes. NAN if the sample cannot tell.
 struct node_error node_sample_error(const struct node_sample *sample, size_t nodes);
 
-// Of one node's value, after that many runs.
+// The error of one node's value after that many runs.
 struct node_error node_sample_node_error(const struct node_sample *sample, size_t runs);
 
 // The same for the mean of `count` of `nodes` nodes after `runs` runs of each, if they are like

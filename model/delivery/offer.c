@@ -60,7 +60,7 @@ const char *offer_input_text(const struct offer *offer, enum offer_line line, st
                        arena);
 }
 
-// In the price of its accelerators.
+// Whether the price of the offer's accelerators includes their servers.
 static bool includes_servers(const struct offer *offer) {
   return offer->prices[OFFER_ACCELERATORS].is_whole && !is_offered(offer, OFFER_SERVERS);
 }
@@ -119,8 +119,8 @@ static double kept_by_most(const struct offer_guarantee *guarantee, enum offer_l
   return isnan(latency->seconds) || latency->statistic < LATENCY_P90 ? INFINITY : latency->seconds;
 }
 
-// From a time or rate per user, each written in a single unit: s, ms or token/s. In seconds;
-// INFINITY: none.
+// The seconds that a workload's time or rate per user allows, each of which is written in a single
+// unit: s, ms or token/s. INFINITY if it states none.
 static double seconds_of(const struct workload *workload, enum workload_key key) {
   const double value = strtod(workload->values[key], NULL);
   if (!*workload->values[key])
@@ -139,7 +139,8 @@ static bool is_per_user(int key) {
   return key == WORKLOAD_TTFT || key == WORKLOAD_TPOT || key == WORKLOAD_INTERACTIVITY;
 }
 
-// What the guarantee leaves open fits what the throughput was measured on, but not what is asked.
+// Whether the guarantee agrees with the workload's key. A key that the guarantee leaves open agrees
+// with what the throughput was measured on, but not with what is asked for.
 static bool agrees(const struct offer_guarantee *guarantee, const struct workload *workload,
                    enum workload_key key) {
   const char *wanted = workload->values[key], *said = guarantee->workload.values[key];
@@ -164,7 +165,8 @@ static bool fits(const struct offer_guarantee *guarantee, const struct workload 
          !workload_lengths_differ(guarantee->output_tokens, workload->output_tokens);
 }
 
-// Above 0: a, of two that both meet the workload's limits, is closer to them; 0: neither is.
+// Compares two guarantees that both meet the workload's limits: above 0 if a is closer to them, 0
+// if neither is.
 static int closer(const struct offer_guarantee *a, const struct offer_guarantee *b,
                   const struct workload *workload) {
   double limits[OFFER_LATENCIES];

@@ -83,11 +83,11 @@ struct offer_guarantee {
   double power_w;           // the same; NAN: not guaranteed
   struct place tokens_place, power_place;
   struct offer_latency latencies[OFFER_LATENCIES];
-  // Of a request, and the load on one server: requests in flight, or 1/s. 0: not stated.
+  // The tokens of a request, and the load on one server: requests in flight, or 1/s. 0: not stated.
   double input_tokens, output_tokens, concurrency, request_rate;
 };
 
-// When the delivery counts as guaranteed. NAN, or -1 for counts, if not stated.
+// The terms on which the delivery counts as guaranteed. NAN, or -1 for counts, if not stated.
 struct offer_acceptance {
   double confidence;     // of each verdict
   double tolerance;      // by which the fleet's mean may miss the guarantee
@@ -99,7 +99,7 @@ struct offer_acceptance {
   double replacement_h;  // within that time; NAN: not stated
 };
 
-// What is owed for a late delivery. NAN if not stated.
+// The damages for a late delivery. NAN if not stated.
 enum offer_damages {
   OFFER_DAMAGES,       // share of the price of what is late, for each such time begun:
   OFFER_DAMAGES_PER,   // h
@@ -108,14 +108,15 @@ enum offer_damages {
   OFFER_DAMAGES_TERMS
 };
 
-// Each is a key of [terms] and the cost model's input of the same name, in that unit.
+// The damages' keys. Each is a key of [terms] and the cost model's input of the same name, in that
+// unit.
 struct offer_damages_info {
   const char *key, *unit;
 };
 
 extern const struct offer_damages_info offer_damages_terms[OFFER_DAMAGES_TERMS];
 
-// As written in the file: "price.servers", "58000 USD/node".
+// A key as written in the file: "price.servers", "58000 USD/node".
 struct offer_text {
   const char *name, *text;
 };
@@ -145,7 +146,7 @@ struct offer {
 // Whether a file is an offer, though maybe a wrong one, rather than a scenario.
 bool offer_is_one(const char *path, struct arena *arena);
 
-// NULL after errors.
+// Reads an offer. NULL after errors.
 const struct offer *offer_read(const char *path, struct catalog *catalog, struct arena *arena,
                                struct diagnostics *diagnostics);
 
@@ -156,13 +157,13 @@ const char *offer_reference(const struct offer *offer, struct arena *arena);
 // servers, network; in the offer's currency.
 double offer_hardware(const struct offer *offer);
 
-// Hardware with what is charged for installation and delivery, altogether and for each accelerator;
-// and what is due every year for support, warranty and license. In the offer's currency.
+// The price of the hardware with installation and delivery, altogether and for each accelerator;
+// and the amount due every year for support, warranty and license. In the offer's currency.
 double offer_purchase(const struct offer *offer);
 double offer_purchase_of_each(const struct offer *offer);
 double offer_yearly(const struct offer *offer);
 
-// 0 without `nodes`.
+// The accelerators of a node; 0 if the offer does not state `nodes`.
 int offer_accelerators_per_node(const struct offer *offer);
 
 // Whether the day is after the last day of the offer.

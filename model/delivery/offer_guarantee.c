@@ -259,7 +259,7 @@ static void settle_served(const struct offer_reader *reader, const struct ini_se
   check_latencies(reader, section, guarantee);
 }
 
-// What is guaranteed: a rate or, for serving, a latency.
+// Checks that the section guarantees something: a rate or, for serving, a latency.
 static void check_is_promised(const struct offer_reader *reader,
                               const struct ini_section *section) {
   const struct ini_key *basis = ini_find(section, "basis");

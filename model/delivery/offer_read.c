@@ -69,7 +69,7 @@ static void take_nodes(struct offer_reader *reader, const struct ini_key *key, v
     offer_refuse(reader, key->value_place, "a whole number of nodes", key->value);
 }
 
-// As hours.
+// Takes a time above zero, as hours.
 static void take_time(struct offer_reader *reader, const struct ini_key *key, void *out) {
   double value;
   if (quantity_parse(key->value, key->value_place, unit_constant("yr", reader->arena), &value,
@@ -233,7 +233,8 @@ static void take_price(struct offer_reader *reader, enum offer_line line,
   const char *said = quantity_spelled_out(key->value, reader->arena);
   const char *unit = text_in_currency(info->unit, "USD", reader->offer->currency, reader->arena);
   *price = (struct offer_price){.text = key->value, .place = key->value_place};
-  // Of an offer in an unknown currency, no amount can be read, nor said to be in another one.
+  // If the offer's currency is unknown, no amount can be read, nor reported as being in another
+  // currency.
   if (reader->is_unknown_currency ? line != OFFER_DISCOUNT && !strchr(key->value, '%')
                                   : is_another_currency(reader, key))
     return;
@@ -384,7 +385,7 @@ static void check_remedy(const struct offer_reader *reader) {
                       "'replacement_time' needs 'remedy = replacement'");
 }
 
-// What limits the damages, or counts their time, belongs to damages.
+// Reports limits and times of damages in an offer that has no damages.
 static void check_damages(const struct offer_reader *reader) {
   const struct offer *offer = reader->offer;
   for (int term = 0; term < OFFER_DAMAGES_TERMS; term++)

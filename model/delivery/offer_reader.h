@@ -33,7 +33,8 @@ bool offer_is_whole(double value, double least);
 void offer_unknown_key(const struct offer_reader *reader, const struct ini_section *section,
                        const struct ini_key *key, const char *const *names, size_t count);
 
-// "/gpu", "/node" or "": a bare "27500 USD" could be for one, for a server or for all.
+// The part of a unit that says what an amount is for, "/gpu", "/node" or "": a bare "27500 USD"
+// could be for one accelerator, for a server or for all.
 const char *offer_per_what(const char *unit);
 
 #endif

@@ -171,7 +171,7 @@ static const char *text_of(const json_t *object, const char *key, struct arena *
   return text ? arena_copy(arena, text) : "";
 }
 
-// One of the pack's own files if it is as it was packed; else NULL.
+// The pack's file of that name, if it is as it was packed; else NULL.
 static const struct tar_member *own_member(const struct pack *pack, const char *name) {
   const struct pack_file key = {.member.name = name};
   const struct pack_file *file =

@@ -32,7 +32,7 @@ struct pack_file {
   enum pack_state state;
 };
 
-// Who packed it; "" if unknown, or if the member is not as it was packed.
+// The program that made the pack; "" if unknown, or if the member is not as it was packed.
 struct pack_about {
   const char *version, *program; // of pertoken: its version, and the SHA-256 of its executable
   struct texts kernels;          // the builds that the records name, each once

@@ -45,7 +45,7 @@ static const struct table *read_table(const struct tar_member *member, const cha
 
 // ---- making them
 
-// Of the columns at these places, -1 for a missing one.
+// The digest of a row's cells in the columns at these places, -1 for a missing column.
 static const char *row_digest(const struct table *table, size_t row, const int *places,
                               size_t count, struct arena *arena) {
   const char *const *cells = table->cells + row * table->columns;
@@ -77,7 +77,7 @@ static json_t *row_of(const struct table *table, size_t row, const int *places,
   return json_string(text);
 }
 
-// NULL if two rows have the same id, or one has none.
+// The digests of a table's rows; NULL if two rows have the same id, or one has none.
 static json_t *table_digests(const struct table *table, struct arena *arena) {
   const size_t id = (size_t)table_column(table, ID);
   int *places = arena_array(arena, table->columns, sizeof *places);

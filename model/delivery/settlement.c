@@ -1,5 +1,6 @@
 #include "model/delivery/settlement.h"
 
+#include "base/statistics.h"
 #include "model/cost/lone_item.h"
 #include "model/delivery/clause.h"
 #include "model/delivery/fleet.h"
@@ -18,7 +19,7 @@ struct settling {
   struct arena *arena;
 };
 
-// By which share of the guaranteed value it is missed; below 0: it is not missed.
+// The share of the guaranteed value by which it is missed; below 0 if it is not missed.
 static double missed_by(enum guaranteed what, double share) {
   return clause_is_ceiling(what) ? share : -share;
 }
@@ -48,8 +49,8 @@ static bool clause_fails(const struct acceptance *acceptance, const struct accep
   return false;
 }
 
-// For each node the worst of its failures: the share by which it misses the guarantee. Where the
-// clause passes, the offer tolerates those that fail.
+// The worst failure of each node: the share by which it misses the guarantee. Nodes that fail count
+// only where their clause fails: if it passes, the offer tolerates them.
 static const double *worst_failures(const struct settling *settling) {
   const struct acceptance *acceptance = settling->acceptance;
   double *worst = arena_array(settling->arena, acceptance->fleet->node_count + 1, sizeof *worst);
@@ -92,7 +93,7 @@ struct miss {
 
 static int most_first(const void *a, const void *b) {
   const struct miss *left = a, *right = b;
-  const int order = (left->missed < right->missed) - (left->missed > right->missed);
+  const int order = number_order(right->missed, left->missed);
   return order ? order : (left->node > right->node) - (left->node < right->node);
 }
 

@@ -25,7 +25,7 @@ struct settlement {
   double owed;      // NAN if the offer's remedy is not money
   bool limited;     // by remedy_limit
   size_t failing;   // nodes, including those of a clause that passes
-  // With a remedy by replacement: the nodes to replace, of fleet.nodes and in their order, the
+  // If the remedy is replacement: the nodes to replace, of fleet.nodes and in their order, the
   // price of their hardware, and of its delivery and installation.
   size_t *replaced; // [replaced_count]
   size_t replaced_count;

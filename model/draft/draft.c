@@ -308,7 +308,7 @@ static const char opening[] =
     "Drafted by pertoken new from the catalogue's evidence. Every line may be changed; "
     "docs/scenario-file.md explains the keys.";
 
-// How two published runs differ, if they may only be compared with --mixed; else NULL.
+// The difference of two published runs that may only be compared with --mixed; else NULL.
 static const char *difference(const struct drafting *drafting) {
   const struct draft_throughput *first = NULL;
   for (size_t i = 0; i < drafting->request->accelerator_count; i++) {

@@ -46,8 +46,8 @@ static long price_of(const struct drafting *drafting, size_t row) {
                           drafting->arena);
 }
 
-// How a part is built decides what it costs: a card, a module of a server's baseboard, a rack's
-// share. A form_factor with none of these words is a form of its own.
+// The form of a part decides its cost: a card, a module of a server's baseboard, a rack's share. A
+// form_factor with none of these words is a form of its own.
 static const struct form {
   const char *word, *name;
   bool is_alike; // all of the form cost about the same

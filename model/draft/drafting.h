@@ -50,16 +50,16 @@ void drafting_add_template(struct drafting *drafting, struct draft_section *sect
 // Whether the accelerator of a row has a figure that another may borrow.
 typedef bool (*drafting_has)(const struct drafting *drafting, size_t row, size_t borrower);
 
-// Another accelerator to borrow from: the draft's first that has the figure, else the nearest in
-// memory bandwidth. -1: none has it.
+// The accelerator from which to borrow a figure: the draft's first that has it, else the nearest in
+// memory bandwidth. -1 if none has it.
 long drafting_lender(const struct drafting *drafting, size_t i, drafting_has has);
 
 // Finds all prices, and who lends one that is not published: if any, an accelerator of the same
 // form, since a card is not priced like a module.
 void drafting_find_prices(struct drafting *drafting);
 
-// What a lent price is multiplied by: the ratio of memory bandwidths, as for a lent throughput,
-// between cards, which range widely, and from another form; else 1.
+// The factor for a price that is lent to accelerator i: the ratio of memory bandwidths, as for a
+// lent throughput, between cards, which range widely, and from another form; else 1.
 double drafting_price_scale(const struct drafting *drafting, size_t i);
 
 // Whether the price of the i-th accelerator is for a whole server or rack that includes this input

@@ -52,7 +52,7 @@ void draft_set(struct draft_lines *lines, const char *setting);
 // The file's text; no line is longer than an INI file allows.
 const char *draft_print(const struct draft_lines *lines);
 
-// What the remaining stand-ins replace: "mi355x: ...".
+// The values that the remaining stand-ins replace: "mi355x: ...".
 struct texts draft_missing(const struct draft_lines *lines);
 
 #endif

@@ -162,7 +162,7 @@ static void add_scaled(struct drafting *drafting, struct draft_section *section,
                    each));
 }
 
-// What the price does not include, if [common] does not give it to all alike.
+// Adds the hardware that the price does not include, unless [common] gives it to all alike.
 static void add_hardware(struct drafting *drafting, struct draft_section *section, size_t i) {
   const double each = accelerators_per_node(drafting, i);
   for (size_t k = 0; k < template_key_count; k++) {

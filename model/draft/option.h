@@ -7,13 +7,13 @@
 
 #include <stddef.h>
 
-// [option ID] for the i-th accelerator.
+// Adds [option ID] for the i-th accelerator.
 void draft_option_add(struct drafting *drafting, size_t i);
 
-// [rent ID] with its published rents. Returns 0, or -1 with an error if there are none.
+// Adds [rent ID] with its published rents. Returns 0, or -1 with an error if there are none.
 int draft_rent_add(struct drafting *drafting, size_t i);
 
-// [option api] with a published price of the model's tokens. Returns 0, or -1 with an error if
+// Adds [option api] with a published price of the model's tokens. Returns 0, or -1 with an error if
 // there is none.
 int draft_api_add(struct drafting *drafting);
 

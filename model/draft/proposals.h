@@ -8,14 +8,15 @@
 
 #include <stddef.h>
 
-// [scenario]'s keys: stages of half a year, the first starting half a year after the draft's date.
+// Adds keys to [scenario]: stages of half a year, the first starting half a year after the draft's
+// date.
 void draft_stages_add(struct drafting *drafting, struct draft_section *section);
 
 // The number of accelerators in the largest server: `compare` shows that many, while the plan finds
 // its own number.
 const char *draft_proposals_unit(const struct drafting *drafting);
 
-// [demand all], [supply ID] for each option, [portfolio] and [plan].
+// Adds [demand all], [supply ID] for each option, [portfolio] and [plan].
 void draft_proposals_add(struct drafting *drafting);
 
 // The file name for the i-th vendor's offer.

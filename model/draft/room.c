@@ -18,7 +18,8 @@ static double context_of(const struct drafting *drafting) {
                                : MEMORY_CONTEXT;
 }
 
-// 0 if it is unknown, or if no number of accelerators is enough: *fits tells which.
+// The number of accelerators that hold the model. 0 if it is unknown, or if no number is enough:
+// *fits tells which.
 static int needed(const struct drafting *drafting, const struct memory_model *model, size_t i,
                   bool *fits) {
   const char *precision = drafting->workload.precision;

@@ -15,7 +15,8 @@ int draft_room_find(struct drafting *drafting);
 // chooses its number by itself.
 void draft_room_add(struct drafting *drafting, struct draft_section *section, size_t i);
 
-// [fit], unless the workload's requests already have a length, or it is unknown what holds them.
+// Adds [fit], unless the workload's requests already have a length, or it is unknown what holds
+// them.
 void draft_room_terms(struct drafting *drafting);
 
 #endif

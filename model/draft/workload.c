@@ -19,7 +19,7 @@ struct search {
   struct arena *arena;
 };
 
-// How good a form is; earlier members have priority.
+// The merit of a form; earlier members have priority.
 struct merit {
   struct draft_workload form;
   size_t published; // accelerators with evidence
@@ -71,7 +71,7 @@ static bool is_like_length(double a, double b) {
   return (a > 0) == (b > 0) && !workload_lengths_differ(a, b);
 }
 
-// But for the batch, and lengths that count as equal.
+// Whether two forms are the same except for the batch, with lengths that count as equal.
 static bool is_near_form(const struct draft_workload *a, const struct draft_workload *b) {
   return !strcmp(a->precision, b->precision) && !strcmp(a->scenario, b->scenario) &&
          !strcmp(a->activations, b->activations) &&
@@ -209,7 +209,8 @@ static void add_form(struct draft_workload **forms, size_t *count,
   (*forms)[(*count)++] = *form;
 }
 
-// False if no form of the model has evidence for any of the accelerators.
+// Finds the best form. Returns false if no form of the model has evidence for any of the
+// accelerators.
 static bool find_form(const struct search *search, const char *model, struct draft_workload *best) {
   struct draft_workload *forms = NULL;
   struct merit most = {0};
@@ -232,7 +233,8 @@ static bool find_form(const struct search *search, const char *model, struct dra
 
 // ---- what a stand-in is scaled from
 
-// Of the accelerators with evidence in that form, the nearest in memory bandwidth to `beside`.
+// Finds the accelerator nearest to `beside` in memory bandwidth, among those with evidence in that
+// form.
 static void find_nearest(const struct search *search, const struct draft_workload *form,
                          size_t beside, struct evidence *nearest) {
   const struct table *accelerators = search->tables->accelerators;
@@ -253,7 +255,8 @@ static void find_nearest(const struct search *search, const struct draft_workloa
   }
 }
 
-// Those of a token's products: an embedding is looked up, and neither read whole nor multiplied.
+// The parameters that a token is multiplied with: an embedding is looked up, and neither read whole
+// nor multiplied.
 static double multiplied_of(const struct search *search, size_t model) {
   return table_number_or(search->tables->models, model, "matmul_active_params_b", NAN);
 }

@@ -25,9 +25,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// How far the true rate may be from the stand-in: of the catalogue's pairs of accelerators in the
-// same form, 5 % have a ratio of rates below LOW times the ratio of their bandwidths, and 5 % one
-// above HIGH times it. tests/checks/check_new.py counts them again.
+// The limits of the true rate, as factors of the stand-in: of the catalogue's pairs of accelerators
+// in the same form, 5 % have a ratio of rates below LOW times the ratio of their bandwidths, and 5
+// % one above HIGH times it. tests/checks/check_new.py counts them again.
 #define STAND_IN_LOW  0.53
 #define STAND_IN_HIGH 1.89
 
@@ -52,8 +52,8 @@ struct draft_throughput {
   const char *how;          // a phrase: how the stand-in was obtained
 };
 
-// model and accelerators [count] are rows; out: [count]. Returns 0, or -1 if the catalogue has no
-// throughput of any model.
+// Finds the workload of a draft and each accelerator's throughput. model and accelerators [count]
+// are rows; out: [count]. Returns 0, or -1 if the catalogue has no throughput of any model.
 int draft_workload_find(const struct draft_tables *tables, size_t model, const size_t *accelerators,
                         size_t count, struct draft_workload *workload, struct draft_throughput *out,
                         struct arena *arena);

@@ -191,7 +191,7 @@ static struct table *read_table(struct catalog *catalog, enum catalog_table whic
     return NULL;
   struct table *table = csv_read(source, name, catalog->arena, &catalog->findings[which]);
   if (table)
-    table->catalog = (int)which;
+    table->kind = (int)which;
   return table;
 }
 
@@ -336,7 +336,7 @@ long catalog_device(const struct table *accelerators, const char *name) {
   return -1;
 }
 
-// In the order of the kinds' names.
+// The grade of each kind of source, in the order of the kinds' names.
 static const enum grade grade_of_kind[] = {
     GRADE_PUBLISHED, GRADE_PUBLISHED, GRADE_PUBLISHED, GRADE_PUBLISHED,
     GRADE_PUBLISHED, GRADE_CLAIM,     GRADE_ASSUMED,
@@ -351,9 +351,9 @@ static bool begins_with(const char *text, const char *start) {
 enum grade catalog_grade(const struct table *table, size_t row) {
   const char *title = table_cell(table, row, "source_title");
   const bool is_mlperf = begins_with(title, "MLPerf");
-  if (table->catalog == CATALOG_CLAIMS)
+  if (table->kind == CATALOG_CLAIMS)
     return GRADE_CLAIM;
-  if (table->catalog == CATALOG_TYPICAL_VALUES)
+  if (table->kind == CATALOG_TYPICAL_VALUES)
     return is_mlperf ? GRADE_BENCHMARK : begins_with(title, "seed ") ? GRADE_CLAIM : GRADE_ASSUMED;
 
   const char *kind = table_cell(table, row, "kind");
@@ -372,9 +372,9 @@ bool catalog_date(const struct table *table, size_t row, struct date *out) {
 }
 
 bool catalog_is_number(const struct table *table, const char *column) {
-  if (table->catalog < 0)
+  if (table->kind < 0)
     return false;
   const struct catalog_column *rule =
-      column_named(catalog_own_columns((enum catalog_table)table->catalog), column);
+      column_named(catalog_own_columns((enum catalog_table)table->kind), column);
   return rule && demands(rule, CELL_IS_NUMBER);
 }

@@ -45,10 +45,10 @@ int catalog_add_text(struct catalog *catalog, const struct source *source);
 // The number of the table's rows that are the user's own.
 size_t catalog_own_count(const struct table *table);
 
-// NULL after errors, which are reported once: a file that cannot be read, a missing column, a
-// duplicate or blank id, a malformed, infinite or out-of-range number, an unknown kind, a dangling
-// reference, a row without source or date or that contradicts itself, and one of the user's own
-// with a date after today.
+// Reads a table. NULL after errors, which are reported once: a file that cannot be read, a missing
+// column, a duplicate or blank id, a malformed, infinite or out-of-range number, an unknown kind, a
+// dangling reference, a row without source or date or that contradicts itself, and one of the
+// user's own with a date after today.
 const struct table *catalog_table(struct catalog *catalog, enum catalog_table which);
 
 // The same for a table that is useful but not required: NULL after errors, which are held back
@@ -73,7 +73,7 @@ enum grade catalog_grade(const struct table *table, size_t row);
 // The row's as_of; false if blank, which only a claim's may be.
 bool catalog_date(const struct table *table, size_t row, struct date *out);
 
-// What is wrong with a cell of that column, in words; NULL: nothing. A column that no table has
+// The fault of a cell of that column, in words; NULL if it has none. A column that no table has
 // rules for may contain anything.
 const char *catalog_fault(struct catalog *catalog, enum catalog_table which, const char *column,
                           const char *cell);

@@ -31,7 +31,7 @@ struct curve {
   enum grade grade;    // the weakest of the points
 };
 
-// What every user must get.
+// The limits that every user's service must meet.
 struct curve_limits {
   double interactivity;  // token/s at least; 0: any
   double ttft_s, tpot_s; // at most; INFINITY: any
@@ -47,12 +47,13 @@ struct curve_choice {
   bool has_own_watts;    // at a point with watts
 };
 
-// y at a place inside x[count], ascending, monotone between the points (Steffen, Astronomy and
-// Astrophysics 239, 1990; a straight line between two). Points whose y is NAN are left out; NAN
-// outside the others.
+// The interpolated y at a place inside x[count], which ascends; y is monotone between the points
+// (Steffen, Astronomy and Astrophysics 239, 1990; a straight line between two). Points whose y is
+// NAN are left out; NAN outside the others.
 double curve_interpolate(const double *x, const double *y, size_t count, double at);
 
-// Within a limit, or a round-off beyond it; always if there is none, INFINITY.
+// Whether a value is within a limit, or a round-off beyond it; always true if there is none,
+// INFINITY.
 bool curve_is_within(double value, double limit);
 
 // Why time limits cannot be met if no times are known.

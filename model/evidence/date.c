@@ -30,7 +30,7 @@ struct span {
   struct date first, last;
 };
 
-// YYYY, YYYY-MM, YYYY-MM-DD
+// Parses YYYY, YYYY-MM or YYYY-MM-DD.
 static bool parse_calendar(const char *text, size_t length, struct span *out) {
   struct date date = {0, 12, 0};
   if (length != 4 && length != 7 && length != 10)
@@ -61,7 +61,7 @@ static bool is_range_of_years(const char *text, size_t length) {
   return length == 9 && text[4] == '-' && read_number(text + 5, 4, &year);
 }
 
-// One date, or a range of years.
+// Parses one date, or a range of years.
 static bool parse_part(const char *text, size_t length, struct span *out) {
   static const char mid[] = "mid-";
   const size_t prefix = sizeof mid - 1;

@@ -28,11 +28,11 @@ int date_compare(struct date a, struct date b);
 // The day that many months and then days later; in a shorter month, its last day.
 struct date date_later(struct date from, int months, int days);
 
-// Older than 12 months: today is after the same day of the following year (28 February for 29
-// February).
+// Whether a date is older than 12 months: today is after the same day of the following year (28
+// February for 29 February).
 bool date_is_stale(struct date of, struct date today);
 
-// Later than tomorrow: a local day may be one ahead of today, which is in UTC.
+// Whether a date is later than tomorrow: a local day may be one ahead of today, which is in UTC.
 bool date_is_ahead(struct date of, struct date today);
 
 #endif

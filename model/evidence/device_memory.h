@@ -16,7 +16,7 @@ struct device_memory {
   bool is_lower_bound; // from the datasheet
 };
 
-// False, and 0 bytes, if the row has neither.
+// Finds the memory of an accelerator. Returns false, with 0 bytes, if the row has neither figure.
 bool device_memory_find(const struct table *accelerators, size_t row, struct device_memory *out);
 
 #endif

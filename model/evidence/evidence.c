@@ -47,13 +47,11 @@ static size_t count_matches(const struct evidence_request *request, int keys) {
 // Adds a value to those of a message, unless it is already there.
 static void list_value(struct texts *values, const char *value, struct arena *arena) {
   const char *text = *value ? value : "(not stated)";
-  for (size_t i = 0; i < values->count; i++)
-    if (!strcmp(values->list[i], text))
-      return;
-  texts_add(values, arena, "%s", text);
+  if (!texts_have(values, text))
+    texts_add(values, arena, "%s", text);
 }
 
-// Which sources could supply what is missing.
+// Names the sources that could supply what is missing.
 static const char *who_could(const struct evidence_request *request, struct arena *arena) {
   return arena_printf(arena,
                       "%s or an operator would have to publish one, or pertoken-probe measure it",
@@ -113,7 +111,8 @@ static bool has_lengths(const struct choosing *choosing, size_t row) {
           has_length(choosing->choice.table, row, "osl", request->output_tokens));
 }
 
-// Within a family of precisions, exactly the stated one, if any candidate has it.
+// Whether the row has exactly the stated one of a family of precisions. True for all rows if no
+// candidate has it.
 static bool is_precise(const struct choosing *choosing, size_t row) {
   const char *said = choosing->request->workload->values[WORKLOAD_PRECISION];
   for (size_t i = 0; i < choosing->choice.count && *said; i++)
@@ -346,7 +345,7 @@ const char *evidence_named(const struct evidence_request *request, size_t *row,
   return other_lengths(request, *row, arena);
 }
 
-// If a row is named: what the rule would have chosen, from the rows that are like it.
+// If a row is named, notes what the rule would have chosen from the rows that are like it.
 static void note_named(const struct evidence_request *request, struct evidence *evidence,
                        struct arena *arena) {
   static const enum workload_key like[] = {WORKLOAD_MODEL, WORKLOAD_PRECISION, WORKLOAD_SCENARIO,

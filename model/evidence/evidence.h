@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Fewer submitters than this are reported as few.
+// With fewer submitters than this, a choice says that they are few.
 #define EVIDENCE_ENOUGH 3
 
 struct evidence_request {
@@ -68,7 +68,7 @@ const char *evidence_named(const struct evidence_request *request, size_t *row,
 // The contents of a row; without candidates and note.
 void evidence_of_row(const struct table *throughputs, size_t row, struct evidence *evidence);
 
-// token/s per accelerator of a row.
+// The token/s per accelerator of a row.
 double evidence_rate(const struct table *throughputs, size_t row);
 
 // Whether a row is the accelerator's at the requested power limit and matches what the workload

@@ -33,7 +33,7 @@ struct layout {
   double row;         // activations of one token in a step, on a rank
 };
 
-// Tensor parallelism within each node; the weights are divided over the nodes.
+// The layout of tensor parallelism within each node; the weights are divided over the nodes.
 static struct layout tensor_layout(const struct memory_model *model, const char *precision, int on,
                                    int nodes, const struct fit_terms *terms) {
   const double kv = memory_kv(model, terms->context, memory_bits(terms->kv));
@@ -45,7 +45,8 @@ static struct layout tensor_layout(const struct memory_model *model, const char 
       .row = on * memory_per_token(model, on)};
 }
 
-// Attention data parallelism: all but the experts is on every accelerator, and so are its requests.
+// The layout of attention data parallelism: each accelerator has its own requests and everything
+// except the experts, which are divided.
 static struct layout attention_layout(const struct memory_model *model, const char *precision,
                                       int on, const struct fit_terms *terms) {
   const double experts = memory_expert_weights(model, precision);
@@ -81,7 +82,7 @@ static double concurrency_in(const struct memory_model *model, const struct layo
   return layout->ranks * whole;
 }
 
-// On `on` accelerators of each node, in the way that holds more requests.
+// The requests at once on `on` accelerators of each node, in the layout that holds more of them.
 static double concurrency_over(const struct memory_model *model, const char *precision,
                                const struct fit_device *device, int on, int nodes,
                                const struct fit_terms *terms, struct layout *layout) {
@@ -110,8 +111,8 @@ static bool holds(double concurrency) {
   return isnan(concurrency) || concurrency >= 1;
 }
 
-// Over all numbers of accelerators that may share the model, with as many replicas as find room
-// beside each other.
+// Finds the most requests at once over all numbers of accelerators that may share the model, with
+// as many replicas as find room beside each other.
 static void find_most(const struct memory_model *model, const char *precision,
                       const struct fit_device *device, const struct fit_terms *terms,
                       struct fit *fit) {

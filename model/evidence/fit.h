@@ -77,7 +77,7 @@ double fit_concurrency(const struct memory_model *model, const char *precision,
                        const struct fit_device *device, int accelerators,
                        const struct fit_terms *terms);
 
-// On terms->accelerators, or on the fewest that hold the weights and one request.
+// Fits the model on terms->accelerators, or on the fewest that hold the weights and one request.
 struct fit fit_find(const struct memory_model *model, const char *precision,
                     const struct fit_device *device, const struct fit_terms *terms);
 

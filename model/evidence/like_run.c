@@ -15,7 +15,7 @@ double like_run_active_of_row(const struct like_run *run, size_t row) {
                          like_run_active(run->models, table_cell(run->throughputs, row, "model")));
 }
 
-// How far apart two amounts are, as a factor: 0 if equal; NAN if one is unknown.
+// The distance of two amounts, the logarithm of their ratio: 0 if equal; NAN if one is unknown.
 static double distance(double a, double b) {
   return fabs(log(a / b));
 }

@@ -25,7 +25,7 @@ struct like_run {
 double like_run_active(const struct table *models, const char *model);
 double like_run_active_of_row(const struct like_run *run, size_t row);
 
-// False if no row with watts is near enough.
+// Finds the nearest run with watts. Returns false if none is near enough.
 bool like_run_find(const struct like_run *run, struct evidence *nearest);
 
 #endif

@@ -12,7 +12,8 @@ static double number(const struct table *models, size_t row, const char *column)
   return table_number_or(models, row, column, 0);
 }
 
-// Multi-head latent attention: queries and keys through low-rank projections, each with a norm.
+// The weights of multi-head latent attention: queries and keys through low-rank projections, each
+// with a norm.
 static double latent_attention(const struct memory_model *m) {
   const double query =
       m->hidden * m->q_lora + m->q_lora + m->q_lora * m->heads * (m->nope + m->rope);
@@ -21,7 +22,7 @@ static double latent_attention(const struct memory_model *m) {
   return query + key + m->heads * m->v_dim * m->hidden;
 }
 
-// Multi-head and grouped-query attention; `sinks` are one learned logit per head.
+// The weights of multi-head and grouped-query attention; `sinks` are one learned logit per head.
 static double attention(const struct memory_model *m) {
   if (m->is_mla)
     return latent_attention(m);

@@ -47,14 +47,16 @@ double memory_bits(const char *precision);
 #define MEMORY_WIDE_BITS 16
 double memory_weights(const struct memory_model *model, const char *precision);
 
-// Of these, the matrices of the experts that a router chooses from; 0 for a dense model.
+// The part of the weights in the matrices of the experts that a router chooses from; 0 for a dense
+// model.
 double memory_expert_weights(const struct memory_model *model, const char *precision);
 
-// Keys and values of one token in all layers: 2 * kv_heads * head_dim numbers per layer; with MLA
-// one latent and one rotary key.
+// The keys and values of one token in all layers: 2 * kv_heads * head_dim numbers per layer; with
+// MLA one latent and one rotary key.
 double memory_kv_per_token(const struct memory_model *model, double bits);
 
-// Of one request with `context` tokens, of which a layer with a window keeps only that many.
+// The KV cache of one request with `context` tokens, of which a layer with a window keeps only the
+// window's.
 double memory_kv(const struct memory_model *model, double context, double bits);
 
 // Activations of one step, per accelerator of the `accelerators` that share it. Per token in the

@@ -33,7 +33,7 @@ static bool ends_inside_number(const char *start, const char *word) {
          isdigit((unsigned char)word[length]);
 }
 
-// As many digits, but others.
+// Whether the typed name's number differs from the word's but has as many digits.
 static bool has_another_number(const struct vocabulary *vocabulary, const char *typed,
                                const char *word) {
   static const char digits[] = "0123456789";
@@ -57,7 +57,7 @@ static const struct table *aliases_of(struct catalog *catalog,
   return vocabulary->column ? catalog_glance(catalog, CATALOG_ALIASES) : NULL;
 }
 
-// What a row's alias stands for, if that is a word of this vocabulary.
+// The word that a row's alias stands for, if this vocabulary has it.
 static const char *meaning(const struct table *aliases, size_t row,
                            const struct vocabulary *vocabulary) {
   return word_like(vocabulary, table_cell(aliases, row, vocabulary->column));

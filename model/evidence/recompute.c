@@ -41,7 +41,7 @@ struct rule {
 
 // ---- rules
 
-// Where a cell's text begins: after the opening quote if it is quoted.
+// The place where a cell's text begins: after the opening quote if it is quoted.
 static struct place text_place(const struct table *claims, size_t row, const char *column) {
   struct place place = table_place(claims, row, column);
   const char *line;
@@ -196,7 +196,7 @@ static const char *cut_reading(const struct references *in, const char **text) {
   return end + strlen(between_readings);
 }
 
-// Each reading as its own rule: "1.708 (memory left): holds; 1.391 (on a node): does not".
+// Compares each reading as its own rule: "1.708 (memory left): holds; 1.391 (on a node): does not".
 static void compare_readings(const struct references *in, size_t row, struct rule rule,
                              struct recomputed *result) {
   const char *formulas = rule.formula, *hows = rule.how;

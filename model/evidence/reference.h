@@ -27,7 +27,7 @@
 
 #include <stdbool.h>
 
-// Where references look up their figures.
+// The tables in which references look up their figures.
 struct references {
   const struct table *claims; // columns id, value and as_of
   struct catalog *catalog;

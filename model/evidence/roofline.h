@@ -26,7 +26,8 @@ struct roofline {
   double batch, context; // 0: unknown
 };
 
-// token/s per accelerator; INFINITY if the catalogue lacks what it takes to compute it.
+// The rooflines of computing and of reading, token/s per accelerator; INFINITY if the catalogue
+// lacks what it takes to compute them.
 double roofline_computing(const struct roofline *roofline);
 double roofline_reading(const struct roofline *roofline);
 

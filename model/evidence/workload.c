@@ -140,8 +140,8 @@ bool workload_lengths_differ(double a, double b) {
   return a > 0 && b > 0 && fabs(a - b) > REQUEST_LENGTHS * fmax(a, b);
 }
 
-// Of such a workload the context follows from the lengths: of what it is the mean depends on its
-// source.
+// Whether the workload states lengths but no context. The context then follows from the lengths:
+// what it is the mean of depends on the evidence's source.
 static bool has_only_lengths(const struct workload *workload) {
   return workload_has_lengths(workload) && !workload->places[WORKLOAD_CONTEXT].source;
 }

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// How much two lengths of requests may differ and still count as equal.
+// The share by which two lengths of requests may differ and still count as equal.
 #define REQUEST_LENGTHS 0.05
 
 enum workload_key {
@@ -36,7 +36,7 @@ enum workload_key {
   WORKLOAD_KEYS
 };
 
-// Speculation by a method that its source does not name.
+// The word for speculation by a method that its source does not name.
 #define WORKLOAD_UNNAMED "unnamed"
 
 extern const char *const workload_key_names[WORKLOAD_KEYS];

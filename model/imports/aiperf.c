@@ -189,7 +189,7 @@ int read_aiperf(struct import_reading *reading) {
 
 // ---- GenAI-Perf
 
-// Its telemetry is one table per metric: {"unit": "W", "gpu0": {"avg": 400}}.
+// GenAI-Perf's telemetry is one table per metric: {"unit": "W", "gpu0": {"avg": 400}}.
 static void read_gpu_table(const struct import_reading *reading, struct serving_power *power) {
   const json_t *metric = json_below(reading->part->json, "telemetry_stats/gpu_power_usage");
   const char *unit = text_below(reading, metric, "unit"), *name;
@@ -201,7 +201,8 @@ static void read_gpu_table(const struct import_reading *reading, struct serving_
   say_telemetry(reading, power);
 }
 
-// Its options since 2025 are in sections; before, they were one list. CSV has none.
+// GenAI-Perf's options have been in sections since 2025; before, they were one list. Its CSV has
+// none.
 static const json_t *option_of(const struct import_reading *reading, const char *in_section,
                                const char *in_list) {
   const json_t *options = json_below(reading->part->json, "input_config");
@@ -224,8 +225,8 @@ static void set_load(const struct import_reading *reading, struct serving_rung *
   }
 }
 
-// Its request rate counts requests without an answer, its request count does not. CSV has two
-// decimals.
+// GenAI-Perf's request rate counts requests without an answer, but its request count does not. Its
+// CSV has two decimals.
 static int count_unanswered(const struct import_reading *reading, struct serving_rung *rung) {
   const bool is_exact = json_below(reading->part->json, "input_config");
   const json_t *metric = json_below(reading->part->json, "request_throughput");

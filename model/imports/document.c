@@ -250,7 +250,7 @@ static const char *table_end(const char *at) {
   }
 }
 
-// One of the tables in the text, with its lines' numbers there. NULL after errors.
+// Reads one of the tables in the text; its places are those in the whole text. NULL after errors.
 static const struct table *read_table(const struct source *source, const char *start,
                                       const char *end, struct arena *arena,
                                       struct diagnostics *diagnostics) {

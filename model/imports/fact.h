@@ -22,11 +22,11 @@ enum import_fact {
 
 extern const char *const fact_options[IMPORT_FACTS]; // "--accelerator", ...
 
-// As the file states it; "" if it does not.
+// The fact as the file states it; "" if it does not.
 const char *fact_said_by(const struct imported *imported, enum import_fact fact,
                          struct arena *arena);
 
-// As in the catalogue: an id, a precision, digits, a day.
+// The fact as in the catalogue: an id, a precision, digits, a day.
 struct naming fact_named(enum import_fact fact, const char *text, struct catalog *catalog,
                          struct arena *arena);
 

@@ -132,7 +132,7 @@ static bool fits(const struct format *format, const struct document *document) {
   return true;
 }
 
-// NULL for a document of an unknown format.
+// The format of a document; NULL if it is unknown.
 static const struct format *format_of(const struct document *document) {
   for (size_t i = 0; i < FORMATS; i++)
     if (fits(&formats[i], document))

@@ -1,6 +1,7 @@
 #include "model/imports/import.h"
 
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/evidence/date.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
@@ -39,10 +40,8 @@ static bool must_be_right(enum import_fact fact) {
 
 static void note(const struct joining *joining, const char *text) {
   struct texts *notes = &joining->import->notes;
-  for (size_t i = 0; i < notes->count; i++)
-    if (!strcmp(notes->list[i], text))
-      return;
-  texts_add(notes, joining->arena, "%s", text);
+  if (!texts_have(notes, text))
+    texts_add(notes, joining->arena, "%s", text);
 }
 
 static int settle_one(struct joining *joining, enum import_fact fact,
@@ -314,7 +313,8 @@ static int check_statement(const struct joining *joining, const struct imported 
                                       imported->name, texts_joined(&unstated, joining->arena)));
 }
 
-// What a result says of one server holds for each of several alike.
+// Checks the number of accelerators against the results: what a result states about one server
+// holds for each of several alike.
 static int check_span(const struct joining *joining, int accelerators) {
   for (size_t i = 0; i < joining->count; i++) {
     const struct imported *imported = &joining->list[i];
@@ -354,7 +354,7 @@ static void list_files(const struct joining *joining, struct serving_record *rec
   record->files = files;
 }
 
-// Statements of all results about the run.
+// Joins what all results state about the run.
 static void describe(const struct joining *joining, struct serving_record *record) {
   struct arena *arena = joining->arena;
   struct texts remarks = {0};
@@ -408,7 +408,7 @@ static void add_rung(struct joining *joining, const struct imported *imported, s
   record->rungs = arena_room(joining->arena, record->rungs, record->count, sizeof *record->rungs);
   made->origins = arena_room(joining->arena, made->origins, record->count, sizeof *made->origins);
   size_t at = record->count++;
-  // By concurrency, then by rate; rungs without either keep the results' order.
+  // Rungs are ordered by concurrency, then by rate; those without either keep the results' order.
   for (; at > 0 && (record->rungs[at - 1].concurrency > rung->concurrency ||
                     record->rungs[at - 1].request_rate > rung->request_rate);
        at--) {
@@ -444,13 +444,6 @@ static void settle_times(struct serving_record *record) {
   }
 }
 
-static bool counts(const struct serving_record *record) {
-  for (size_t i = 0; i < record->count; i++)
-    if (!*record->rungs[i].refused)
-      return true;
-  return false;
-}
-
 static int check_record(const struct joining *joining, struct import_record *made) {
   const struct serving_record *record = &made->record;
   for (size_t i = 0; i < record->count; i++)
@@ -460,7 +453,7 @@ static int check_record(const struct joining *joining, struct import_record *mad
     return -1;
   settle_times(&made->record);
   leave_out_watts(&made->record, joining->arena);
-  if (counts(record))
+  if (serving_record_has_rungs(record))
     return 0;
   return refuse(joining, arena_printf(joining->arena, "%s: no rung is usable: %s",
                                       made->origins[0].imported->name, record->rungs[0].refused));

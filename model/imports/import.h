@@ -53,7 +53,7 @@ int import_join(const struct imported *list, size_t count, const struct import_s
                 struct catalog *catalog, struct import *import, struct arena *arena,
                 struct diagnostics *diagnostics);
 
-// What a user typed for a fact, as in the catalogue, with a note on how it was read, or NULL.
+// Resolves what a user typed for a fact to the catalogue's word. *note: how it was read, or NULL.
 // Errors: nothing typed, or no such name. Returns 0 or -1.
 int import_fact_named(const struct import_statement *statement, enum import_fact fact,
                       struct catalog *catalog, const char **word, const char **note,

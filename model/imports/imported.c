@@ -214,7 +214,7 @@ static int fill_concurrency(const struct import_reading *reading, struct serving
                        requests_per_s, rung->end_to_end.mean_s, mean, rung->concurrency);
 }
 
-// From being sent to the last token, on average; NAN unknown.
+// The mean time from a request's being sent to its last token; NAN if unknown.
 static double seconds_in_flight(const struct serving_rung *rung) {
   return isnan(rung->end_to_end.mean_s)
              ? rung->ttft.mean_s + (rung->output_tokens - 1) * rung->tpot.mean_s
@@ -322,7 +322,8 @@ void rung_set_failed(const struct import_reading *reading, struct serving_rung *
 
 // ---- energy
 
-// As much as the requests to a server before and after the run may take, which may be queued there.
+// Whether those seconds are the rung's window. They may differ by what the client's requests to the
+// server before and after the run take, which may be queued there.
 static bool is_window_of(const struct serving_rung *rung, double seconds) {
   return fabs(seconds - rung->window_s) <= 1 + 0.02 * rung->window_s;
 }

@@ -49,7 +49,7 @@ struct imported {
   size_t count;
 };
 
-// In the order of the files, and of the values in them.
+// The results in the order of the files, and of the values in them.
 struct imported_list {
   struct imported *list; // [count]
   size_t count;
@@ -60,7 +60,7 @@ struct import_reading {
   const struct document *document;
   const struct document_part *part;
   struct imported *imported;
-  // Of the current rung, for rung_add, which then clears them.
+  // The current rung's window and limit, for rung_add, which then clears them.
   struct imported_window window;
   double max_concurrency; // that limits the requests in flight of a rate; NAN none
   double unfinished;      // requests in flight when the tool stopped; NAN not stated
@@ -98,7 +98,7 @@ struct latency_keys {
   const char *mean, *p50, *p90, *p95, *p99, *std;
 };
 
-// Numbers times `scale`, in seconds.
+// Reads a latency's statistics: numbers times `scale`, in seconds.
 struct serving_latency latency_below(const struct import_reading *reading, const json_t *value,
                                      const struct latency_keys *keys, const char *name,
                                      double scale);

@@ -22,8 +22,8 @@ struct gpus {
   int all, input, output;
 };
 
-// Of one node's run: ranks of tensor parallelism, in stages, each for parts of a prompt. 0: not
-// stated.
+// The GPUs of a run on one node: ranks of tensor parallelism, in stages, each for parts of a
+// prompt. 0: not stated.
 static int of_node(const struct import_reading *reading) {
   const json_t *json = reading->part->json;
   const int tp = count_below(reading, json, "tp"), stages = count_below(reading, json, "pp"),

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// How most weights are stored, the end of "llama 8B Q4_K - Medium"; "" if nothing known is there.
+// The type of most weights, the end of "llama 8B Q4_K - Medium"; "" if it is unknown.
 static const char *weights_in(const char *model_type) {
   static const char *const floats[] = {"all F32", "BF16", "F16", "MXFP4 MoE"};
   const char *quantized = NULL;

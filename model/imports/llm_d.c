@@ -65,7 +65,7 @@ static void say_count(struct imported *imported, int count) {
 
 // ---- 0.1
 
-// One entry per replica, with its own accelerators.
+// Adds up the hosts, of which each replica has an entry with its own accelerators.
 static void say_hosts(const struct import_reading *reading) {
   const json_t *hosts = json_below(reading->part->json, "scenario/host/accelerator");
   const json_t *types = json_below(reading->part->json, "scenario/host/type"), *host;
@@ -200,8 +200,8 @@ static double rate_of(const struct import_reading *reading, const char *name) {
   return number_below(reading, rate, "mean");
 }
 
-// With these tools the report's time is that of the whole harness, its start and all its stages,
-// but the rates are those of one stage.
+// Derives the window from the rate. These tools report the time of the whole harness, with its
+// start and all its stages, but the rates of one stage.
 static void settle_stage(struct import_reading *reading, const char *tool, double requests_per_s,
                          struct serving_rung *rung) {
   static const char *const timed_whole[] = {"inference-perf", "vllm-benchmark", "aiperf", NULL};

@@ -46,7 +46,7 @@ static void read_load(const struct import_reading *reading, struct serving_rung 
     rung->refused = "conversations of several turns, served from a cache";
 }
 
-// Samples that failed, were dropped, or never came back.
+// The number of samples that failed, were dropped, or never came back.
 static double count_failed(const struct import_reading *reading, double completed) {
   const json_t *json = reading->part->json;
   const double dropped = number_below(reading, json, "n_samples_dropped");
@@ -55,8 +55,8 @@ static double count_failed(const struct import_reading *reading, double complete
   return fmax(failed + (isnan(dropped) ? 0 : dropped), fmax(0, missing));
 }
 
-// With Poisson arrivals rates are over LoadGen's window, until the last request that was issued has
-// its answer; otherwise over the whole run.
+// The seconds that the rates are over: with Poisson arrivals LoadGen's window, until the last
+// request that was issued has its answer; otherwise the whole run.
 static double window_of(const struct import_reading *reading) {
   const json_t *json = reading->part->json;
   const double of_loadgen = number_below(reading, json, "legacy_loadgen_window_duration_ns");

@@ -1,5 +1,6 @@
 #include "model/imports/repeats.h"
 
+#include "base/statistics.h"
 #include "base/texts.h"
 #include "model/evidence/workload.h"
 #include "model/records/serving.h"
@@ -11,7 +12,7 @@
 static int compare(double a, double b) {
   if (isnan(a) || isnan(b))
     return !isnan(a) - !isnan(b);
-  return (a > b) - (a < b);
+  return number_order(a, b);
 }
 
 static const struct serving_rung *rung_of(const void *imported) {

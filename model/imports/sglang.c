@@ -16,8 +16,9 @@ static double first_number(const struct import_reading *reading, const char *one
   return isnan(value) ? number_below(reading, reading->part->json, other) : value;
 }
 
-// Those of one server, behind which a router may have several. Its data parallel ranks are replicas
-// with accelerators of their own, unless only attention is data parallel: then they share tp_size.
+// The accelerators of one server; a router may have several such servers behind it. Data parallel
+// ranks are replicas with accelerators of their own, unless only attention is data parallel: then
+// they share tp_size.
 static int accelerators_of(const struct import_reading *reading, const json_t *info) {
   const int tp = count_below(reading, info, "tp_size"), pp = count_below(reading, info, "pp_size");
   const bool shared = json_is_true(json_object_get(info, "enable_dp_attention"));
@@ -26,8 +27,8 @@ static int accelerators_of(const struct import_reading *reading, const json_t *i
   return all >= 1 && all <= INT_MAX ? (int)all : 0;
 }
 
-// What the server reported about itself when the client asked; newer clients store it. A router
-// lists its servers for prefill and decode apart.
+// Takes what the server reported about itself when the client asked; newer clients store it. A
+// router lists its servers for prefill and decode apart.
 static void say_server(const struct import_reading *reading) {
   struct imported *imported = reading->imported;
   const json_t *all = json_below(reading->part->json, "server_info");

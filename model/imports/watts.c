@@ -53,7 +53,7 @@ static struct imported_window mlperf_window(const struct imported *list, size_t 
   return (struct imported_window){NAN, NAN};
 }
 
-// From the first rung's start to the last one's end, to resolve ambiguous dates.
+// The span from the first rung's start to the last one's end, to resolve ambiguous dates.
 static struct imported_window span_of(const struct import *import, struct imported_window span) {
   for (size_t i = 0; i < import->count; i++)
     for (size_t r = 0; r < import->records[i].record.count; r++) {
@@ -106,7 +106,7 @@ static struct serving_power watts_of(const struct joining_watts *joining,
 
 // ---- all rungs
 
-// Which devices were meant by their numbers, and how many there are, for the user to see.
+// Notes for the user which devices were meant by their numbers, and how many there are.
 static void note_devices(const struct power_series *series, struct texts *notes,
                          struct arena *arena) {
   struct texts devices = {0};

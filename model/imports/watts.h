@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-// As typed; NULL: not stated.
+// A statement as typed; NULL: not stated.
 struct watts_statement {
   const char *path;
   const char *devices;      // "0,2": those that served, by index or name

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stddef.h>
 
-// Rounded up to a whole number of steps, unless it exceeds one by less than the share `slack`.
+// The nodes rounded up to a whole number of steps, unless they exceed one by less than the share
+// `slack`.
 static double rounded_up(double nodes, double step, double slack) {
   return ceil(nodes / step * (1 - slack)) * step;
 }
@@ -91,7 +92,7 @@ static double nodes_held(const struct allocation_problem *problem,
 
 // ---- checks without a solver
 
-// In the unit in which shares are counted.
+// What an option's part of the split amounts to, in the unit in which shares are counted.
 static double amount_of(const struct allocation_problem *problem,
                         const struct allocation *allocation, size_t o) {
   double tokens = 0;

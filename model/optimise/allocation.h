@@ -42,10 +42,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Within limit_s seconds. The split's cost is recomputed from whole lots and shares, and its rows
-// are checked with these sums; an optimum that is beaten by everything on one option counts as
-// unproven, and is replaced by it. Workloads that no option tells apart are one to the program
-// (merged.h).
+// Finds the best split within limit_s seconds. Its cost is recomputed from whole lots and shares,
+// and its rows are checked with these sums. An optimum that everything on one option beats is
+// replaced by that, and counts as unproven. Workloads that no option tells apart are one to the
+// program (merged.h).
 struct allocation allocation_solve(const struct allocation_problem *problem, double limit_s,
                                    struct arena *arena);
 
@@ -54,7 +54,7 @@ struct allocation allocation_solve(const struct allocation_problem *problem, dou
 struct allocation allocation_prove(const struct allocation_problem *problem, double limit_s,
                                    struct arena *arena);
 
-// What an option costs in it, USD.
+// What an option costs in the allocation, USD.
 double allocation_cost(const struct allocation_problem *problem,
                        const struct allocation *allocation, size_t option);
 

@@ -62,7 +62,7 @@ struct allocation {
   double *shares;     // [workload_count][option_count]
 };
 
-// Nothing on anything, failed so far.
+// An allocation of nothing to any option, with the status "failed".
 struct allocation allocation_new(const struct allocation_problem *problem, struct arena *arena);
 
 // Whether it says what runs on what.

@@ -1,5 +1,6 @@
 #include "model/optimise/allocation_programme.h"
 
+#include "model/cost/arithmetic.h"
 #include "model/optimise/row.h"
 #include "model/optimise/solver.h"
 
@@ -73,7 +74,8 @@ static double node_amount(const struct allocation_problem *problem, size_t o) {
   return problem->share_of == SHARE_ACCELERATORS ? option->accelerators : option->node_cost;
 }
 
-// Of all options together, if each served everything, in the unit in which shares are counted.
+// What all options together would amount to if each served everything, in the unit in which shares
+// are counted.
 static double most_served(const struct allocation_problem *problem) {
   double all = 0;
   for (size_t o = 0; o < problem->option_count; o++) {
@@ -104,7 +106,7 @@ static double max_lots(const struct allocation_problem *problem, size_t o) {
   double needed = most_held(problem, o);
   if (problem->share_of != SHARE_TOKENS && node_amount(problem, o) > 0)
     needed = fmax(needed, most_amount(problem) / node_amount(problem, o));
-  return fmin(floor(option->stock / option->lot + 1e-9), ceil(needed / option->lot));
+  return fmin(arithmetic_floor(option->stock / option->lot), ceil(needed / option->lot));
 }
 
 static void add_lots(struct programme *programme, size_t o) {
@@ -155,7 +157,8 @@ static void add_columns(struct programme *programme) {
   }
 }
 
-// What an option's nodes hold: workloads that share a node's time, and whole replicas.
+// Adds the rows by which an option's nodes hold what it serves: workloads that share a node's time,
+// and whole replicas.
 static void add_nodes(struct programme *programme, size_t o) {
   const struct allocation_problem *problem = programme->problem;
   for (size_t w = 0; w < problem->workload_count; w++) {
@@ -181,7 +184,7 @@ static void add_nodes(struct programme *programme, size_t o) {
   row_end(&programme->row, -INFINITY, 0);
 }
 
-// As many spares as are needed, and less than one more.
+// Adds rows for an option's spares: as many as are needed, and less than one more.
 static void add_spares(struct programme *programme, size_t o) {
   const struct allocation_option *option = &programme->problem->options[o];
   const bool divisible = programme->problem->divisible;
@@ -195,7 +198,8 @@ static void add_spares(struct programme *programme, size_t o) {
   }
 }
 
-// Without spares, the bounds of lots suffice.
+// Adds the row that limits an option's lots and spares to its stock. Without spares, the bounds of
+// lots suffice.
 static void add_supply(struct programme *programme, size_t o) {
   const struct allocation_option *option = &programme->problem->options[o];
   row_add(&programme->row, lot_column(programme, o), option->lot);
@@ -333,7 +337,7 @@ static void build(struct programme *programme) {
   add_budgets(programme);
 }
 
-// Without GLPK 5.0's presolver and cuts: both cut off optima, and the presolver lets a row be
+// Runs GLPK without 5.0's presolver and cuts: both cut off optima, and the presolver lets a row be
 // violated by 1e-3. With the default tol_int, many nodes omit a fixed cost.
 static enum allocation_status run(const struct programme *programme, double limit_s) {
   glp_smcp relaxed;

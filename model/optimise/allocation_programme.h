@@ -10,8 +10,8 @@
 // Whether this build has GLPK.
 bool allocation_available(void);
 
-// Its best split within limit_s seconds, as far as GLPK can tell, without sums: cost and capex are
-// 0. Failed without GLPK.
+// The problem's best split within limit_s seconds, as far as GLPK can tell, without sums: cost and
+// capex are 0. It has failed if there is no GLPK.
 struct allocation allocation_programme(const struct allocation_problem *problem, double limit_s,
                                        struct arena *arena);
 

@@ -1,6 +1,7 @@
 #include "model/optimise/merged.h"
 
 #include "base/arena.h"
+#include "base/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,17 +14,13 @@ struct line {
   bool whole;
 };
 
-static int by_number(double a, double b) {
-  return (a > b) - (a < b);
-}
-
 static int by_figures(const struct line *a, const struct line *b) {
   int order = a->whole - b->whole;
   for (size_t o = 0; o < a->option_count && !order; o++) {
     const struct allocation_pair *x = &a->pairs[o], *y = &b->pairs[o];
-    order = by_number(x->capacity, y->capacity);
-    order = order ? order : by_number(x->extra_cost, y->extra_cost);
-    order = order ? order : by_number(x->extra_capex, y->extra_capex);
+    order = number_order(x->capacity, y->capacity);
+    order = order ? order : number_order(x->extra_cost, y->extra_cost);
+    order = order ? order : number_order(x->extra_capex, y->extra_capex);
     order = order ? order : x->span - y->span;
   }
   return order;
@@ -35,7 +32,8 @@ static int by_figures_and_place(const void *a, const void *b) {
   return order ? order : (x->workload > y->workload) - (x->workload < y->workload);
 }
 
-// [workload_count] the first workload of the same figures; itself for one that must be whole.
+// The first workload with the same figures as each one [workload_count]; the workload itself if it
+// must be whole.
 static size_t *find_firsts(const struct allocation_problem *problem, struct arena *arena) {
   const size_t count = problem->workload_count;
   struct line *lines = arena_array(arena, count, sizeof *lines);

@@ -24,7 +24,7 @@ static const double first_radius = 0.25, last_radius = 1e-9;
 static const double difference = 1e-6;  // of a coordinate, for slopes
 static const double out_of_reach = 1e9; // used for what cannot be computed
 
-// One run from one start.
+// A descent: one run from one start.
 struct descent {
   const struct search *search;
   const struct search_bound *bounds;
@@ -103,7 +103,8 @@ bool search_available(void) {
   return true;
 }
 
-// gap + slope . step is to be minimized, or to stay below another row's.
+// A row of the linear program: gap + slope . step is to be minimized, or to stay below another
+// row's.
 struct row {
   double slope[MAX_SEARCH_DIMENSIONS], value;
   bool goal;
@@ -235,7 +236,7 @@ static void solve_tangents(void *context) {
   glp_delete_prob(programme);
 }
 
-// False if there is none.
+// Finds the step by the linear program. Returns false if there is none.
 static bool find_step(const struct descent *descent, double radius, double *step) {
   struct tangents tangents = {descent, radius, step, false};
   return solver_run(solve_tangents, &tangents) && tangents.found;
@@ -333,7 +334,7 @@ static int top_starts(const struct descent *descent, const double *worths, size_
   return count;
 }
 
-// Also the best of every part of every coordinate, so that no valley crowds out all others.
+// Adds the best start of every part of every coordinate, so that no valley crowds out all others.
 static int add_bins(const struct descent *descent, const double *worths, size_t *chosen,
                     int count) {
   const struct search *search = descent->search;

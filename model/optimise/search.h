@@ -25,8 +25,8 @@ enum {
 // A bound counts as met if it is violated by no more than this.
 #define SEARCH_TOLERANCE 1e-7
 
-// Values of all functions at `count` points: points [count][dimensions] within [0, 1], values
-// [count][functions]. A value that cannot be computed is not finite.
+// Computes the values of all functions at `count` points: points [count][dimensions] within [0, 1],
+// values [count][functions]. A value that cannot be computed is not finite.
 typedef void search_function(void *context, const double *points, size_t count, double *values);
 
 struct search {

@@ -10,7 +10,8 @@
 
 #include <math.h>
 
-// Lots with that many accelerators, or whole lots that reach as many with whole spares.
+// The number of lots that have that many accelerators, or of whole lots that reach as many with
+// whole spares.
 static double lots_reaching(double from, double each) {
   const double part = from / each, whole = floor(part);
   return arithmetic_ceil(whole * each) >= from ? whole : part;
@@ -31,10 +32,10 @@ void actions_find_tiers(const struct quoting *quoting, size_t o, struct fleet_op
   }
 }
 
-// Periods of a rent's whole term.
+// The number of periods in a rent's whole term.
 static int periods_of_term(const struct quoting *quoting, size_t o) {
   const double term_h = quoting->portfolio->term[o], period_h = quoting->terms->period_h;
-  return (int)fmax(1, ceil(term_h / period_h - 1e-9));
+  return (int)fmax(1, arithmetic_ceil(term_h / period_h));
 }
 
 size_t actions_list(const struct quoting *quoting, size_t o, const struct fleet_option *of,

@@ -16,8 +16,8 @@
 void actions_find_tiers(const struct quoting *quoting, size_t o, struct fleet_option *option);
 
 // Lists rents by the term, up to the horizon, and purchases that last until the horizon, the end of
-// their life, or an earlier anniversary. Returns how many there are, at most
-// periods * periods * (FLEET_MOST_TIERS + 1).
+// their life, or an earlier anniversary. Returns how many there are, at most periods * periods *
+// (FLEET_MOST_TIERS + 1).
 size_t actions_list(const struct quoting *quoting, size_t o, const struct fleet_option *option,
                     struct fleet_action *actions);
 

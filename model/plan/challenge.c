@@ -129,10 +129,6 @@ static void challenge(const struct fleet_problem *other, double time_s,
   best->status = PROGRAMME_UNPROVEN;
 }
 
-static double part_of_time(double end_s, size_t count) {
-  return fmax(0, end_s - clock_now(&machine_clock)) / (double)count;
-}
-
 void challenge_hold(const struct fleet_problem *problem, struct programme_result *best,
                     double time_s, struct arena *arena) {
   const double end_s = clock_now(&machine_clock) + time_s;
@@ -141,12 +137,12 @@ void challenge_hold(const struct fleet_problem *problem, struct programme_result
     best->status = PROGRAMME_UNPROVEN;
   for (size_t o = 0; o < problem->option_count && best->status == PROGRAMME_OPTIMAL; o++) {
     const struct fleet_problem other = challenge_without(problem, o, arena);
-    challenge(&other, part_of_time(end_s, left--), best, arena);
+    challenge(&other, clock_part_until(&machine_clock, end_s, left--), best, arena);
   }
   for (int v = 0; v < problem->vendor_count && best->status == PROGRAMME_OPTIMAL; v++) {
     const struct fleet_problem other = challenge_single(problem, v, arena);
     if (challenge_may_be_single(problem, v))
-      challenge(&other, part_of_time(end_s, left), best, arena);
+      challenge(&other, clock_part_until(&machine_clock, end_s, left), best, arena);
     left--;
   }
   best->bound = fmin(best->bound, best->fleet.cost);
@@ -176,6 +172,6 @@ struct programme_result challenge_prove(const struct fleet_problem *problem,
   if (known)
     take_known(problem, known, &best, arena);
   if (programme_has_fleet(&best))
-    challenge_hold(problem, &best, part_of_time(end_s, 1), arena);
+    challenge_hold(problem, &best, clock_part_until(&machine_clock, end_s, 1), arena);
   return best;
 }

@@ -13,13 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Within time_s seconds; the challenges get what the search leaves, at least a tenth. If `known`, a
-// fleet that satisfies all constraints, is not NULL, only cheaper fleets are searched for.
+// Solves the problem and challenges the fleet within time_s seconds; the challenges get what the
+// search leaves, at least a tenth. If `known`, a fleet that satisfies all constraints, is not NULL,
+// only cheaper fleets are searched for.
 struct programme_result challenge_prove(const struct fleet_problem *problem,
                                         const struct planned_fleet *known, double time_s,
                                         struct arena *arena);
 
-// Only the challenges: `best` stays as it is, or is replaced by what beat it and is no longer
+// Runs only the challenges: `best` stays as it is, or is replaced by what beat it and is no longer
 // PROGRAMME_OPTIMAL. If it is not proven anyway, its purchases are only moved.
 void challenge_hold(const struct fleet_problem *problem, struct programme_result *best,
                     double time_s, struct arena *arena);

@@ -1,5 +1,6 @@
 #include "model/plan/columns.h"
 
+#include "model/cost/arithmetic.h"
 #include "model/plan/fleet.h"
 
 #include <math.h>
@@ -59,7 +60,7 @@ int column_count(const struct fleet_problem *problem) {
                                   : cell_column(problem, untiered(problem), 0, 0) - 1;
 }
 
-// Nodes that hold all workloads of an option in the period with the highest need, each workload
+// The nodes that hold all workloads of an option in the period with the highest need, each workload
 // rounded up separately.
 static double most_held(const struct fleet_problem *problem, size_t o) {
   double most = 0;
@@ -75,7 +76,7 @@ static double most_held(const struct fleet_problem *problem, size_t o) {
   return most;
 }
 
-// Lots that may be bought to reach a tier, in one order.
+// The lots that may be bought to reach a tier, in one order.
 static double lots_of_tiers(const struct fleet_problem *problem, size_t o) {
   const struct fleet_option *option = &problem->options[o];
   return option->tier_count ? ceil(option->tier_from[option->tier_count - 1]) : 0;
@@ -98,7 +99,7 @@ static double most_accelerators(const struct fleet_problem *problem) {
   return free_share < 1 ? all / fmax(free_share, least_free) : 0;
 }
 
-// Lots that are ordered regardless of need.
+// The lots that are ordered regardless of need.
 static double lots_ordered(const struct fleet_problem *problem, size_t o) {
   double lots = 0;
   for (int t = 0; t < problem->periods && problem->ordered; t++) {
@@ -117,7 +118,7 @@ static double lots_needed(const struct fleet_problem *problem, size_t o) {
 }
 
 static double in_stock(const struct fleet_problem *problem, size_t o) {
-  return floor(problem->options[o].stock / problem->options[o].lot + 1e-9);
+  return arithmetic_floor(problem->options[o].stock / problem->options[o].lot);
 }
 
 double most_lots(const struct fleet_problem *problem, size_t o) {

@@ -16,8 +16,8 @@ int presence_column(const struct fleet_problem *problem, size_t o, int t);
 int entry_column(const struct fleet_problem *problem, size_t o, int t);
 int share_column(const struct fleet_problem *problem, size_t w, size_t o, int t);
 
-// Each workload has one; that of the first workload with a span counts the replicas of all with
-// that span.
+// The column of a workload's replicas. That of the first workload with a span counts the replicas
+// of all with that span.
 int replica_column(const struct fleet_problem *problem, size_t w, size_t o, int t);
 
 // The spares in an option's order for a period. Exists only if spares are whole.

@@ -37,8 +37,8 @@ static int find(const struct costing *costing, const char *name) {
 
 // ---- what an option's pairs share
 
-// An item in a period of a quote, as far as a node has it whatever it serves: that of the workload
-// with the smallest.
+// The amount of an item in a period of a quote that a node has whatever it serves: that of the
+// workload with the smallest.
 static double least_of(const struct costing *costing, struct evaluation *const *blocks,
                        size_t quote, int item, int period) {
   double least = INFINITY;
@@ -48,8 +48,8 @@ static double least_of(const struct costing *costing, struct evaluation *const *
   return least;
 }
 
-// From the first quote: what a workload costs beyond the cheapest one in each period, and the
-// largest cost of all workloads that nodes do not change.
+// Finds in the first quote what a workload costs beyond the cheapest one in each period, and the
+// largest cost over all workloads that does not depend on the number of nodes.
 static void find_rest(const struct costing *costing, size_t o, struct evaluation *const *blocks) {
   const struct plan_terms *terms = costing->terms;
   const int cash = find(costing, "cash"), capex = find(costing, "capex");
@@ -82,7 +82,7 @@ static const double *find_series(const struct costing *costing, size_t quote,
   return series;
 }
 
-// What draws do not need.
+// Finds the series that only the books need: draws do without them.
 static void keep_books(const struct costing *costing, size_t quote,
                        struct evaluation *const *blocks, struct fleet_action *action) {
   action->depreciation = find_series(costing, quote, blocks, action, "book_depreciation");
@@ -122,7 +122,7 @@ static const double *parts(const struct costing *costing, const double *with, co
   return values;
 }
 
-// What one more spare costs: the quote has one for each accelerator.
+// Finds what one more spare costs: the quote has one for each accelerator.
 static void find_spare(const struct costing *costing, size_t quote,
                        struct evaluation *const *blocks, struct fleet_action *action) {
   const struct fleet_option *option = &costing->options[action->option];
@@ -142,7 +142,7 @@ static void find_spare(const struct costing *costing, size_t quote,
   spare->after_tax = parts(costing, spare->after_tax, action->after_tax, action);
 }
 
-// W per node at the site's meter, for the workload with the highest draw.
+// Finds the watts per node at the site's meter, for the workload with the highest draw.
 static void find_power(const struct costing *costing, size_t o, struct evaluation *const *blocks) {
   const int watts = find(costing, "peak_it_power");
   struct fleet_option *option = &costing->options[o];
@@ -154,7 +154,7 @@ static void find_power(const struct costing *costing, size_t o, struct evaluatio
   }
 }
 
-// What a node serves in each period in which it serves anything; in a draw, at that draw's
+// Finds what a node serves in each period in which it serves anything; in a draw, at that draw's
 // throughput.
 static void find_capacity(const struct costing *costing, size_t w, size_t o,
                           const struct evaluation *block) {
@@ -220,7 +220,8 @@ static void describe_option(const struct costing *costing, size_t o) {
                             .vendor = costing->portfolio->vendor[o]};
 }
 
-// Capacity 1 where it can serve at all. For a provider each token counts as a node that serves one.
+// Describes an option for a workload: capacity 1 where it can serve at all. For a provider each
+// token counts as a node that serves one.
 static void describe_pair(const struct costing *costing, size_t w, size_t o) {
   const struct demand *demand = &costing->portfolio->demands[w];
   const struct route_pair *pair = &costing->pairs[w * costing->scenario->option_count + o];

@@ -38,8 +38,9 @@ struct plan_costs_request {
   const double *drawn; // of the scenario's ranges; NULL: as in the selected case
 };
 
-// NULL after errors: options that have a ramp, a delivery delay or a day, build their own
-// facility, have a demand of their own, or live for less than a period or than their lead time.
+// The problem of a plan. NULL after errors: options that have a ramp, a delivery delay or a day,
+// build their own facility, have a demand of their own, or live for less than a period or than
+// their lead time.
 const struct fleet_problem *plan_costs(const struct plan_costs_request *request,
                                        struct arena *arena, struct diagnostics *diagnostics);
 

@@ -211,8 +211,8 @@ double fleet_lots_of_tiers(const struct fleet_problem *problem, const struct pla
   return lots;
 }
 
-// Among the actions of tier 0 of an order that have lots left, the one for which the last tier
-// saves most; action_count for none.
+// The action for which the last tier saves most, among an order's actions of tier 0 that have lots
+// left; action_count for none.
 static size_t most_to_win(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                           size_t o, int t) {
   size_t best = problem->action_count;
@@ -275,7 +275,7 @@ double fleet_outlay(const struct fleet_problem *problem, const struct planned_fl
          (action->spare ? fleet->spares[a] * action->spare->outlay : 0);
 }
 
-// In a year, or, for year -1, in all.
+// What is spent on purchases in a year or, for year -1, in all years.
 static double spent_in(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                        int year) {
   double spent = 0;
@@ -373,7 +373,7 @@ static bool site_suffices(const struct fleet_problem *problem, const struct plan
   return true;
 }
 
-// In the unit in which shares are counted.
+// What an option's fleet amounts to in a period, in the unit in which shares are counted.
 static double amount_of(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                         size_t o, int t) {
   double tokens = 0;

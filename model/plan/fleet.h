@@ -138,7 +138,7 @@ struct planned_fleet fleet_copy(const struct fleet_problem *problem,
 double fleet_nodes(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                    size_t option, int period);
 
-// Nodes that a workload would keep busy if the option served all of it; 0 if it cannot.
+// The nodes that a workload would keep busy if the option served all of it; 0 if it cannot.
 double fleet_nodes_of_all(const struct fleet_problem *problem, size_t workload, size_t option,
                           int period);
 
@@ -149,7 +149,7 @@ double fleet_busy(const struct fleet_problem *problem, const struct planned_flee
 double fleet_served(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                     size_t option, int period);
 
-// Nodes that hold what an option must serve, with whole replicas if they span several nodes.
+// The nodes that hold what an option must serve, with whole replicas if they span several nodes.
 double fleet_held(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                   size_t option, int period);
 
@@ -169,7 +169,7 @@ bool fleet_has_tiers(const struct fleet_problem *problem);
 // The number of lots of tier k that an order can have; INFINITY for the last.
 double fleet_tier_width(const struct fleet_option *option, int k);
 
-// Lots of an action in all tiers together.
+// The lots of an action in all tiers together.
 double fleet_lots_of_tiers(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                            size_t action);
 
@@ -178,11 +178,11 @@ double fleet_lots_of_tiers(const struct fleet_problem *problem, const struct pla
 void fleet_gather_tiers(const struct fleet_problem *problem, struct planned_fleet *fleet);
 void fleet_take_tiers(const struct fleet_problem *problem, struct planned_fleet *fleet);
 
-// Lots that are bought or rented for a period.
+// The lots that are bought or rented for a period.
 double fleet_ordered(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                      size_t option, int period);
 
-// Accelerators in that order, with whole spares.
+// The accelerators in that order, with whole spares.
 double fleet_ordered_with_spares(const struct fleet_problem *problem,
                                  const struct planned_fleet *fleet, size_t option, int period);
 
@@ -191,14 +191,14 @@ double fleet_ordered_with_spares(const struct fleet_problem *problem,
 bool fleet_has_spares(const struct fleet_problem *problem);
 bool fleet_spares_are_whole(const struct fleet_problem *problem, size_t option, int period);
 
-// What an order of so many lots lacks to whole spares.
+// The part of a spare by which an order of so many lots is rounded up to whole accelerators.
 double fleet_lacking_spares(const struct fleet_option *option, double lots);
 
 // Whether any of an option is present, or serves.
 bool fleet_has(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                size_t option, int period);
 
-// What is paid for an action at the purchase.
+// The outlay for an action at the purchase.
 double fleet_outlay(const struct fleet_problem *problem, const struct planned_fleet *fleet,
                     size_t action);
 

@@ -1,6 +1,7 @@
 #include "model/plan/formulation.h"
 
 #include "base/arena.h"
+#include "model/cost/arithmetic.h"
 #include "model/optimise/row.h"
 #include "model/plan/columns.h"
 #include "model/plan/fleet.h"
@@ -32,7 +33,7 @@ static double bare(const struct formulation *formulation, const struct fleet_act
   return value - share_of_lot(&problem->options[action->option]) * spares[order];
 }
 
-// Whole ones in an order of so many lots, without a column that must be whole.
+// Fixes the whole spares in an order of so many lots, without a column that must be whole.
 static void fix_spares(const struct formulation *formulation, size_t o, int t, double lots) {
   const struct fleet_option *option = &formulation->problem->options[o];
   const double spares = share_of_lot(option) * lots + fleet_lacking_spares(option, lots);
@@ -79,7 +80,8 @@ static void add_pair_columns(const struct formulation *formulation, size_t w, si
     const double nodes = fleet_nodes_of_all(problem, w, o, t);
     const bool own = pair->span > 1 && fleet_first_of_span(problem, w, o) == w;
     const double nodes_most = most_lots(problem, o) * problem->options[o].lot;
-    const double most = floor(nodes_most / fmax(1, pair->span) + 1e-9); // GLPK takes no fractions
+    const double most =
+        arithmetic_floor(nodes_most / fmax(1, pair->span)); // GLPK takes no fractions
     set_column(formulation, share_column(problem, w, o, t),
                problem->workloads[w].whole ? GLP_IV : GLP_CV, nodes > 0, pair->extra[t] * nodes);
     set_column(formulation, replica_column(problem, w, o, t), problem->divisible ? GLP_CV : GLP_IV,
@@ -130,7 +132,8 @@ static void add_service(struct formulation *formulation) {
     }
 }
 
-// What an option must hold of a span, or of no span.
+// Adds the row by which an option's replicas hold its workloads with workload w's span, once for
+// each span.
 static void add_replicas(struct formulation *formulation, size_t w, size_t o, int t) {
   const struct fleet_problem *problem = formulation->problem;
   const int span = fleet_pair_of(problem, w, o)->span;
@@ -208,7 +211,8 @@ static void add_lots_of_tier(struct formulation *formulation, size_t o, int t, i
       row_add(&formulation->row, action_column(a), 1);
 }
 
-// All lots of an order have the same tier, and the order is at least as large as that tier's start.
+// Adds the rows of a tier that applies to the whole order: all its lots have the same tier, and it
+// is at least as large as that tier's start.
 static void add_tier_of_all(struct formulation *formulation, size_t o, int t) {
   const struct fleet_problem *problem = formulation->problem;
   const struct fleet_option *option = &problem->options[o];
@@ -225,7 +229,8 @@ static void add_tier_of_all(struct formulation *formulation, size_t o, int t) {
   row_end(&formulation->row, -INFINITY, 1);
 }
 
-// No lot has a tier's discount before the tiers below are full.
+// Adds the rows of tiers that apply to the lots beyond their start: no lot has a tier's discount
+// before the tiers below are full.
 static void add_tiers_beyond(struct formulation *formulation, size_t o, int t) {
   const struct fleet_problem *problem = formulation->problem;
   const struct fleet_option *option = &problem->options[o];
@@ -252,7 +257,7 @@ static void add_tiers_beyond(struct formulation *formulation, size_t o, int t) {
   }
 }
 
-// All that is ever bought, in lots, spares included.
+// Adds the row that limits all that is ever bought, in lots, spares included.
 static void add_supply(struct formulation *formulation, size_t o) {
   const struct fleet_problem *problem = formulation->problem;
   const struct fleet_option *option = &problem->options[o];
@@ -264,7 +269,7 @@ static void add_supply(struct formulation *formulation, size_t o) {
   for (int t = 0; t < problem->periods && own_columns; t++)
     row_add(&formulation->row, spare_column(problem, o, t),
             1 / (option->lot * option->accelerators));
-  row_end(&formulation->row, -INFINITY, option->spares > 0 ? lots : floor(lots + 1e-9));
+  row_end(&formulation->row, -INFINITY, option->spares > 0 ? lots : arithmetic_floor(lots));
 }
 
 static void add_option_rows(struct formulation *formulation, size_t o) {
@@ -295,7 +300,7 @@ static void add_site(struct formulation *formulation, int t) {
   row_end(&formulation->row, -INFINITY, 1);
 }
 
-// `factor` times an option's amount, in the unit in which shares are counted.
+// Adds `factor` times an option's amount to the row, in the unit in which shares are counted.
 static void add_amount(struct formulation *formulation, size_t o, int t, double factor) {
   const struct fleet_problem *problem = formulation->problem;
   double all = 0;
@@ -417,8 +422,8 @@ static double money_unit(const struct fleet_problem *problem) {
   return largest > 0 ? largest : 1;
 }
 
-// What a spare in each order costs at least, and its largest outlay; 0 if spares are not whole, or
-// if nothing can be ordered.
+// Finds what a spare in each order costs at least, and its largest outlay; 0 if spares are not
+// whole, or if nothing can be ordered.
 static void price_spares(const struct fleet_problem *problem, double *cost, double *outlay) {
   const size_t periods = (size_t)problem->periods, count = problem->option_count * periods;
   for (size_t i = 0; i < count; i++) {

@@ -16,14 +16,14 @@ struct formulation {
   double *spare_cost, *spare_outlay; // [option_count][periods] USD
 };
 
-// Not built yet; the memory of its rows is in the arena.
+// A formulation that is not built yet; the memory of its rows is in the arena.
 struct formulation formulation_of(const struct fleet_problem *problem, struct arena *arena);
 
 // Creates the problem, scaled and with an initial basis. Within solver_run; the caller deletes it.
 void formulation_build(struct formulation *formulation);
 
-// GLPK's solution, values[column], without its tolerances: whole lots are whole, shares add up to
-// one, and what is not present serves nothing.
+// Takes GLPK's solution, values[column], without its tolerances: whole lots are whole, shares add
+// up to one, and what is not present serves nothing.
 void formulation_take(const struct formulation *formulation, const double *values,
                       struct planned_fleet *fleet);
 

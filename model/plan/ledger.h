@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// At the start of period `period`, which is also the end of the one before; USD, undiscounted.
-// `periods`: at the end.
+// Amounts at the start of period `period`, which is also the end of the one before; USD,
+// undiscounted. `periods`: at the end.
 struct ledger_entry {
   double cash;         // purchases, running cost and rent, less what is sold
   double depreciation; // in the preceding period
@@ -23,12 +23,12 @@ struct ledger_entry {
   double after_tax;    // cash, less the tax that it saves
 };
 
-// Cost of an option that belongs to no lot: what does not change with the number of nodes
+// A cost of an option that belongs to no lot: what does not change with the number of nodes
 // (engineers), migration, and watts beyond those of the workload with the lowest draw, or the
 // tokens of a provider.
 enum ledger_rest { REST_STANDING, REST_ENTRY, REST_EXTRA, RESTS };
 
-// At the start of a period; USD, undiscounted.
+// Such a cost of an option at the start of a period; USD, undiscounted.
 double ledger_rest_at(const struct plan_answer *answer, size_t option, enum ledger_rest rest,
                       int period);
 

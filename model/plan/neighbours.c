@@ -38,7 +38,7 @@ static bool is_over(const struct neighbours *neighbours) {
 
 // ---- one search
 
-// What is searched for: any first solution; one close enough to the best while not all lots need be
+// The aim of a search: any first solution; one close enough to the best while not all lots need be
 // whole; or a better one.
 enum aim { AIM_ANY, AIM_PART, AIM_BETTER };
 
@@ -93,7 +93,7 @@ static void offer(const struct neighbours *neighbours) {
 
 // ---- neighborhoods
 
-// What may change: periods from `first` to `last`, or two options.
+// The part that may change: periods from `first` to `last`, or two options.
 struct freed {
   int first, last;
   size_t options[2];

@@ -18,8 +18,8 @@ struct plan_price {
   const char *constraint; // "stock of h200"
   enum programme_status status;
   double cost, bound; // USD; INFINITY and -INFINITY: unknown
-  // USD by which the plan costs more, or by which everything from one vendor does: between these,
-  // which are equal if both costs are proven. INFINITY: unknown.
+  // The USD by which the plan costs more, or by which everything from one vendor does, lie between
+  // these, which are equal if both costs are proven. INFINITY: unknown.
   double least, most;
 };
 

@@ -49,8 +49,8 @@ static size_t cheapest(const struct evaluation *const *blocks, size_t count, int
   return best;
 }
 
-// What the plan pays of an item in a period: for its lots, and for spares beyond them, which the
-// second quote has one of for each accelerator.
+// What the plan pays of an item in a period for an action's lots, and for spares beyond them; the
+// second quote has one spare for each accelerator.
 static double paid_of(const struct plan_answer *answer, size_t a, const struct evaluation *block,
                       int item, int period) {
   const struct fleet_option *option = &answer->problem->options[answer->problem->actions[a].option];

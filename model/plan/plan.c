@@ -94,7 +94,7 @@ static int check_sizes(const struct planning *planning) {
   return 0;
 }
 
-// Of a single lot, with its spares.
+// The cost of a single lot, with its spares.
 static double outlay_of_lot(const struct fleet_problem *problem, size_t a) {
   const struct fleet_action *action = &problem->actions[a];
   const double spare = action->spare ? action->spare->outlay : 0;
@@ -118,7 +118,8 @@ static size_t cheapest(const struct planning *planning, int year) {
   return least;
 }
 
-// False if options are rented or paid by the token: a plan can then do without purchases.
+// Whether all options are bought. A plan can do without purchases if some are rented or paid by the
+// token.
 static bool only_buys(const struct planning *planning) {
   const struct fleet_problem *problem = planning->answer->problem;
   for (size_t o = 0; o < problem->option_count; o++)
@@ -204,7 +205,8 @@ static const double *served_of(const struct fleet_problem *problem,
   return served;
 }
 
-// For the fleet with the smallest shortfall, in fractional purchase units or whole ones.
+// Finds what the fleet with the smallest shortfall lacks, in fractional purchase units or whole
+// ones.
 static void find_lacks_of(const struct planning *planning, bool divisible) {
   struct plan_answer *answer = planning->answer;
   const struct fleet_problem problem = with_lack(planning, divisible);

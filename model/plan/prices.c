@@ -34,7 +34,7 @@ static struct plan_price price_of(const char *constraint, const struct programme
                              INFINITY};
 }
 
-// One side of a difference: a cost that is known, or between a bound and the best found.
+// One side of a difference: a cost that is known, or lies between a bound and the best found.
 struct span {
   double low, high;
 };
@@ -307,12 +307,6 @@ static void list_limits(struct listing *listing) {
   add(listing, other, "whole purchase units", NULL);
 }
 
-// An equal part of the remaining time for each of `count`: time that one does not need goes to the
-// others.
-static double part_of_time(double end_s, size_t count) {
-  return fmax(0, end_s - clock_now(&machine_clock)) / (double)count;
-}
-
 void prices_find(struct plan_answer *answer, const struct pairing *pairing, struct arena *arena,
                  struct diagnostics *diagnostics) {
   const struct pricing pricing = {answer, pairing, arena, diagnostics};
@@ -327,10 +321,11 @@ void prices_find(struct plan_answer *answer, const struct pairing *pairing, stru
   list_limits(&listing);
   const double end_s = clock_now(&machine_clock) + answer->terms->time_s;
   for (size_t i = 0; i < listing.count; i++)
-    prices[i] =
-        solve_without(&pricing, &listing.list[i], part_of_time(end_s, listing.count - i + vendors));
+    prices[i] = solve_without(&pricing, &listing.list[i],
+                              clock_part_until(&machine_clock, end_s, listing.count - i + vendors));
   for (size_t v = 0; v < vendors; v++)
-    singles[v] = solve_single(&pricing, (int)v, part_of_time(end_s, vendors - v));
+    singles[v] =
+        solve_single(&pricing, (int)v, clock_part_until(&machine_clock, end_s, vendors - v));
   answer->prices = prices;
   answer->price_count = listing.count;
   answer->vendors = singles;
@@ -383,7 +378,7 @@ size_t prices_find_runners_up(const struct plan_answer *answer, struct plan_runn
     used += is_used(answer, o);
   for (size_t o = 0; o < answer->problem->option_count; o++)
     if (is_used(answer, o)) {
-      found[count] = runner_up_of(answer, o, part_of_time(end_s, used - count));
+      found[count] = runner_up_of(answer, o, clock_part_until(&machine_clock, end_s, used - count));
       count++;
     }
   return count;

@@ -22,8 +22,8 @@ struct plan_runner_up {
   size_t instead; // the option that gains the most tokens; option_count for none
 };
 
-// For each option in the plan, at most [option_count], within the plan's time for all of them.
-// Returns how many there are.
+// Finds the runner-up to each option in the plan, at most [option_count], within the plan's time
+// for all of them. Returns how many there are.
 size_t prices_find_runners_up(const struct plan_answer *answer, struct plan_runner_up *found);
 
 #endif

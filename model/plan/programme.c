@@ -26,8 +26,8 @@ bool programme_has_fleet(const struct programme_result *result) {
 
 #include <glpk.h>
 
-// Seconds for which a search runs alone: most programs are solved by then, and always in the same
-// way.
+// The seconds for which a search runs alone: most programs are solved by then, and always in the
+// same way.
 static const double alone_s = 1;
 
 // Costs are in units of the formulation's money.
@@ -116,7 +116,7 @@ static enum programme_status relax(struct programme *programme, double time_s) {
   return programme->bound >= programme->to_beat ? PROGRAMME_BEATEN : PROGRAMME_OPTIMAL;
 }
 
-// With the settings that model/optimise/allocation.c found to be safe in GLPK 5.0: without its
+// Runs GLPK with the settings that model/optimise/allocation.c found to be safe in 5.0: without its
 // presolver and cuts.
 static enum programme_status run(struct programme *programme, double time_s) {
   glp_prob *glpk = programme->formulation.row.glpk;
@@ -162,7 +162,8 @@ bool programme_available(void) {
   return true;
 }
 
-// What is proven is the program's optimum; spares may cost more than it counts.
+// Settles whether the fleet is proven: the program's optimum is, but spares may cost more than it
+// counts.
 static void settle(const struct fleet_problem *problem, double objective,
                    struct programme_result *result) {
   result->rounded =

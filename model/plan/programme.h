@@ -42,7 +42,7 @@ struct programme_result programme_solve(const struct fleet_problem *problem,
 
 bool programme_has_fleet(const struct programme_result *result);
 
-// (cost - bound) / cost; 0 if it is proven.
+// The gap of a result, (cost - bound) / cost; 0 if it is proven.
 double programme_gap(const struct programme_result *result);
 
 #endif

@@ -1,6 +1,7 @@
 #include "model/plan/quote.h"
 
 #include "base/arena.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -64,10 +65,11 @@ double quote_spares(const struct quoting *quoting, const struct option *option) 
 
 double quote_life(const struct quoting *quoting, const struct option *option) {
   const double life = quote_input(quoting, option, "life", INFINITY);
-  return fmin(quoting->terms->periods, floor(life / quoting->terms->period_h + 1e-9));
+  return fmin(quoting->terms->periods, arithmetic_floor(life / quoting->terms->period_h));
 }
 
-// In a straight line over the life; zero for what is retired before the horizon.
+// The residual value as a share of the price: it falls in a straight line over the life; zero for
+// what is retired before the horizon.
 static double residual_of(const struct quoting *quoting, const struct option *option,
                           const struct quote *quote, double at_end) {
   const double age = quote->last + 1 - quote->first;
@@ -76,7 +78,8 @@ static double residual_of(const struct quoting *quoting, const struct option *op
   return 1 - (1 - at_end) * age / quote_life(quoting, option);
 }
 
-// `resale` ages by itself, and is then the accelerators' alone where servers have a residual value.
+// Sets the residual values at the age of sale. `resale` ages by itself, and is then the
+// accelerators' alone where servers have a residual value.
 static void age_residuals(const struct quoting *quoting, const struct option *option,
                           const struct evaluation *block, size_t i, const struct quote *quote) {
   static const char *const names[] = {"residual_value", "server_residual", "network_residual"};
@@ -174,12 +177,12 @@ double quote_tier_from(const struct quoting *quoting, const struct option *optio
 
 // ---- lines over nodes
 
-// A remainder of the subtraction of large numbers counts as zero.
 double quote_slope(const struct evaluation *block, size_t quote, int item, int period) {
   const double *values = item < 0 ? NULL : evaluation_at(block, item, period);
   return values ? (values[2 * quote + 1] - values[2 * quote]) / (many - few) : 0;
 }
 
+// A remainder of the subtraction of large numbers counts as zero.
 double quote_fixed(const struct evaluation *block, size_t quote, int item, int period) {
   const double *values = evaluation_at(block, item, period);
   const double fixed =

@@ -25,7 +25,7 @@ struct quoting {
   struct arena *arena;
 };
 
-// Present from period `first` to period `last`.
+// A quote: hardware that is present from period `first` to period `last`.
 struct quote {
   int first, last;
   double discount; // instead of all volume tiers; NAN: there are none
@@ -39,10 +39,10 @@ double quote_input(const struct quoting *quoting, const struct option *option, c
                    double otherwise);
 double quote_per_node(const struct quoting *quoting, const struct option *option);
 
-// Whole periods, at most those of the plan.
+// The life of an option in whole periods, at most those of the plan.
 double quote_life(const struct quoting *quoting, const struct option *option);
 
-// Spares as a share of the accelerators; 0 if they are not bought.
+// An option's spares as a share of its accelerators; 0 if they are not bought.
 double quote_spares(const struct quoting *quoting, const struct option *option);
 
 // The discount of a volume tier, 0 below the first, and the number from which it applies.

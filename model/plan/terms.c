@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
@@ -82,7 +83,7 @@ static int read_periods(const struct reader *reader) {
   terms->periods = (int)round(periods);
   terms->years = arena_array(reader->arena, (size_t)terms->periods, sizeof *terms->years);
   for (int t = 0; t < terms->periods; t++)
-    terms->years[t] = (int)floor(plan_elapsed(terms, t) / terms->year_h + 1e-9);
+    terms->years[t] = (int)arithmetic_floor(plan_elapsed(terms, t) / terms->year_h);
   terms->year_count = terms->years[terms->periods - 1] + 1;
   return 0;
 }
@@ -99,7 +100,7 @@ static struct place place_within(const struct ini_key *key, const char *text) {
   return place;
 }
 
-// One amount of "20e6, 30e6 USD", at `text`: all take the unit of the last.
+// Reads one amount of "20e6, 30e6 USD", at `text`: all take the unit of the last.
 static int read_budget(const struct reader *reader, const struct ini_key *key, const char *text,
                        const char *unit, double *budget) {
   const struct scenario *scenario = reader->scenario;
@@ -208,8 +209,9 @@ int plan_first_period(const struct plan_terms *terms, const struct portfolio *po
                       size_t option) {
   int t = 0;
   while (t < terms->periods &&
-         (plan_elapsed(terms, t) < portfolio->available[option] * (1 - 1e-9) ||
-          terms->from_date_h + plan_elapsed(terms, t) < portfolio->lead_time[option] * (1 - 1e-9)))
+         (!arithmetic_reaches(plan_elapsed(terms, t), portfolio->available[option]) ||
+          !arithmetic_reaches(terms->from_date_h + plan_elapsed(terms, t),
+                              portfolio->lead_time[option])))
     t++;
   return t;
 }
@@ -222,5 +224,5 @@ double plan_tokens(const struct plan_terms *terms, const struct demand *demand, 
 bool plan_is_ready(const struct plan_terms *terms, const struct demand *demand, size_t option,
                    int period) {
   return demand->ready[option] > 0 &&
-         plan_elapsed(terms, period) >= demand->ready_from[option] * (1 - 1e-9);
+         arithmetic_reaches(plan_elapsed(terms, period), demand->ready_from[option]);
 }

@@ -41,17 +41,18 @@ enum {
   PLAN_MOST_PERIODS = 60
 };
 
-// NULL after errors: unknown keys; options with different horizons or wacc; a horizon that is not a
-// whole number of periods, or has too many; a start before the date; amounts at or below zero.
+// Reads [plan]. NULL after errors: unknown keys; options with different horizons or wacc; a horizon
+// that is not a whole number of periods, or has too many; a start before the date; amounts at or
+// below zero.
 const struct plan_terms *plan_terms_read(const struct scenario *scenario, struct arena *arena,
                                          struct diagnostics *diagnostics);
 
-// h from the start to the beginning of a period.
+// The hours from the start to the beginning of a period.
 static inline double plan_elapsed(const struct plan_terms *terms, int period) {
   return period * terms->period_h;
 }
 
-// (1 + rate)^time
+// The factor of growth, (1 + rate)^time.
 double plan_growth(const struct plan_terms *terms, double rate, double time_h);
 
 // The value at the start of a payment that many hours later.
@@ -61,7 +62,7 @@ double plan_discount(const struct plan_terms *terms, double time_h);
 int plan_first_period(const struct plan_terms *terms, const struct portfolio *portfolio,
                       size_t option);
 
-// Tokens of a demand in a period, and whether an option's software runs it then.
+// The tokens of a demand in a period, and whether an option's software runs it then.
 double plan_tokens(const struct plan_terms *terms, const struct demand *demand, int period);
 bool plan_is_ready(const struct plan_terms *terms, const struct demand *demand, size_t option,
                    int period);

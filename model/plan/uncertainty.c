@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "model/chance/distribution.h"
 #include "model/chance/draw.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
 #include "model/plan/costs.h"
 #include "model/plan/fleet.h"
@@ -22,7 +23,7 @@
 // Smaller fractions of a lot are due to the solver's tolerances.
 static const double part_of_lot = 1e-4;
 
-// What is recorded for each draw: three costs, and how much the others exceed the best.
+// The amounts recorded for each draw: three costs, and how much the others exceed the best.
 enum { BEST, FIRST_ORDER, WHOLE_PLAN, REGRET, EXCESS, KINDS };
 
 struct chances {
@@ -171,7 +172,7 @@ static const double *orders_of(const struct chances *chances, const struct portf
 
 // ---- a draw solved
 
-// The cost; INFINITY: it cannot serve everything; NAN: not found in time.
+// The cost of a draw's fleet; INFINITY: it cannot serve everything; NAN: not found in time.
 static double cost_of(const struct chances *chances, const struct fleet_problem *problem,
                       const double *orders, struct planned_fleet *fleet, struct arena *arena) {
   struct fleet_problem parts = *problem;
@@ -242,7 +243,7 @@ static int solve_draws(struct chances *chances) {
 
 // ---- results over all draws
 
-// For the finite values, which it sorts.
+// The spread of the finite values, which it moves to the front and sorts.
 static struct plan_spread spread_of(double *values, size_t count) {
   static const double low = 0.1, high = 0.9;
   struct plan_spread spread = {.mean = NAN, .low = NAN, .high = NAN};
@@ -267,7 +268,7 @@ static const double *copied(const double *values, size_t count, struct arena *ar
   return copy;
 }
 
-// Called before they are sorted.
+// Keeps the draws' costs. Called before they are sorted.
 static void keep_draws(const struct chances *chances) {
   struct plan_chance *chance = chances->chance;
   static const int kinds[PLAN_DRAWN] = {BEST, FIRST_ORDER, WHOLE_PLAN};
@@ -289,7 +290,7 @@ static void judge_option(const struct chances *chances, size_t o, double planned
     right += bought[count++] >= planned ? 1 : 0;
   }
   sort_ascending(bought, count);
-  const size_t below = (size_t)floor((1 - PLAN_SURE) * (double)count + 1e-9);
+  const size_t below = (size_t)arithmetic_floor((1 - PLAN_SURE) * (double)count);
   *sure = count ? fmin(planned, bought[below]) : 0;
   *enough = count ? (double)right / (double)count : NAN;
 }

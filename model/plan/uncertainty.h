@@ -60,8 +60,8 @@ struct plan_chance_request {
   const struct planned_fleet *fleet; // of the base case
 };
 
-// Within terms->time_s seconds. NULL without an error if nothing is uncertain or nothing is bought;
-// NULL after errors: a range that cannot be drawn.
+// Draws the plan's uncertain quantities within terms->time_s seconds. NULL without an error if
+// nothing is uncertain or nothing is bought; NULL after errors: a range that cannot be drawn.
 const struct plan_chance *plan_chance(const struct plan_chance_request *request,
                                       struct arena *arena, struct diagnostics *diagnostics);
 

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-// How far from its stated value an input without a limit is searched, as a multiple of that value.
+// The limit of the search for an input without one, as a multiple of its stated value.
 static const double far_away = 100;
 
 // ---- bounds
@@ -32,7 +32,7 @@ static struct search_bound bound_of(const struct claim *claim, double scale,
   return (struct search_bound){claim->low / scale, claim->high / scale};
 }
 
-// For all claims for which `wanted` is true; NULL: for all.
+// The bounds of all claims for which `wanted` is true, of all if it is NULL; the others have none.
 static void bounds_of(const struct experiment_setup *setup, const bool *wanted,
                       enum strictness strictness, struct search_bound *bounds) {
   for (int c = 0; c < setup->claims->count; c++)
@@ -85,7 +85,7 @@ static int check_free(const struct audit_free *free, struct diagnostics *diagnos
   return -1;
 }
 
-// What moves nothing is an error, unless a case or --set gives it.
+// Refuses a free quantity that moves nothing, unless a case or --set gives it.
 static int check_still(const struct scenario *scenario, const struct free_quantity *quantity,
                        struct diagnostics *diagnostics) {
   struct target target;
@@ -180,7 +180,7 @@ static void keep_best(const struct experiment *experiment, struct audit *audit,
     audit->frees[i].best = coordinate_value(&experiment->coordinates[i], best->at[i]);
 }
 
-// Where all claims hold: the ranges of the free and of the shown quantities.
+// Finds the ranges of the free and of the shown quantities in which all claims hold.
 static void find_spans(const struct experiment *experiment, struct audit *audit,
                        const struct search_point *best) {
   struct search_bound bounds[MAX_CLAIMS];

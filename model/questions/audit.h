@@ -37,14 +37,15 @@ struct audit_claim {
   double nearest_said; // the same while they hold exactly as stated
 };
 
-// What an input would have to be for all claims to hold exactly as stated; `span`: within their
+// The values of an input for which all claims would hold exactly as stated; `span`: within their
 // tolerances. A condition of the claim is freed for that claim only, any other input for all.
 struct audit_need {
   const struct claim *claim;
   struct target target;
   const char *name;
   double stated; // base units
-  // NAN: no value allowed, or in `looked`, is enough; infinite: all values beyond are.
+  // The spans' ends. NAN: no value that is allowed, or in `looked`, is enough; infinite: all values
+  // beyond are.
   struct audit_span exact, span;
   struct audit_span looked; // the search range
 };
@@ -57,7 +58,7 @@ struct audit_free {
   struct audit_span holds; // where all claims hold
 };
 
-// What follows if one claim alone holds, exactly as stated.
+// The consequences if one claim alone holds, exactly as stated.
 struct audit_alone {
   const struct claim *claim; // the one that holds
   const struct claim *shown;
@@ -82,7 +83,7 @@ struct audit {
   const struct audit_claim *worst; // of the claims in a conflict, the first with the smallest
 };
 
-// NULL after errors, such as at a free quantity that changes no option.
+// Answers the audit. NULL after errors, such as at a free quantity that changes no option.
 const struct audit *audit_ask(const struct scenario *scenario, struct arena *arena,
                               struct diagnostics *diagnostics);
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/source.h"
+#include "base/statistics.h"
 #include "model/catalog/columns.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -26,7 +27,7 @@ static const char *const same_columns[] = {
 
 static int by_batch(const void *a, const void *b) {
   const struct batch_point *left = a, *right = b;
-  return (left->batch > right->batch) - (left->batch < right->batch);
+  return number_order(left->batch, right->batch);
 }
 
 static bool has_batch(const struct batch_curve *batches, double batch) {
@@ -36,7 +37,7 @@ static bool has_batch(const struct batch_curve *batches, double batch) {
   return false;
 }
 
-// Of two results at the same batch the first counts; the option's own is added first.
+// Adds a point. The first of two results at the same batch counts; the option's own is added first.
 static void add_point(struct batch_curve *batches, struct batch_point point) {
   if (point.batch > 0 && point.throughput > 0 && !has_batch(batches, point.batch))
     batches->points[batches->count++] = point;
@@ -60,7 +61,7 @@ static bool differs_in_batch_alone(const struct measurement *a, const struct mea
          same_types(&a->types, &b->types);
 }
 
-// For one device, like the published rows.
+// A measured result as a point, per device like the published rows.
 static struct batch_point recorded_point(const struct measurement *result) {
   const double per_second = measurement_rate(result) / measurement_devices(result);
   return (struct batch_point){result->batch, rate_per_hour(per_second), result->record->path};

@@ -25,7 +25,8 @@ struct batch_curve {
   size_t count;
 };
 
-// False if there are fewer than two points, or the option states its own throughput.
+// Finds the option's throughput by batch. Returns false if there are fewer than two points, or the
+// option states its own throughput.
 bool batch_curve_of(const struct scenario *scenario, const struct option *option,
                     struct batch_curve *batches, struct arena *arena);
 

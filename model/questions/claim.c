@@ -28,7 +28,7 @@ struct claim_reader {
 
 static const char with[] = "with.";
 
-// `at` points into the key's value.
+// The place of `at`, which points into the key's value.
 static struct place place_of(const struct claim_reader *reader, const char *at) {
   struct place place = reader->key->value_place;
   place.column += (int)(at - reader->key->value);
@@ -95,7 +95,7 @@ static bool add_term(const struct claim_reader *reader, size_t option, int decla
   return true;
 }
 
-// OPTION.concurrency and the like: false if `name` is something else.
+// Adds OPTION.concurrency and the like. Returns false if `name` is something else.
 static bool add_concurrency(const struct claim_reader *reader, size_t option, const char *name,
                             bool below, const char *at, bool *added) {
   struct claim_quantity *quantity = &reader->claim->quantity;
@@ -247,7 +247,7 @@ static bool read_tolerance(const struct claim_reader *reader, const char *value,
   return true;
 }
 
-// VALUE +- TOLERANCE
+// Reads VALUE +- TOLERANCE.
 static bool read_equal(const struct claim_reader *reader, const char *text, const char *sign,
                        size_t sign_length) {
   struct claim *claim = reader->claim;

@@ -25,8 +25,8 @@
 
 #include <stddef.h>
 
-// For a claim and for free quantities, in base units: the search compares numbers, and treats
-// larger ones as infinite, and ones nearer to zero as zero.
+// The largest amount of a claim and of free quantities, in base units: the search compares numbers,
+// and treats larger ones as infinite, and ones nearer to zero as zero.
 #define MAX_CLAIM 1e30
 
 enum { MAX_CLAIM_TERMS = 8, MAX_CLAIM_CONDITIONS = 16, MAX_CLAIM_NEEDS = 8, MAX_CLAIMS = 24 };
@@ -81,9 +81,9 @@ struct claims {
 
 bool claims_there(const struct scenario *scenario);
 
-// NULL after errors, all of the file's in one run: a claim that cannot be parsed, about an unknown
-// option or item, or about a series; a condition outside the input's limits or its free range, two
-// that contradict each other.
+// Reads the claims. NULL after errors, all of the file's in one run: a claim that cannot be parsed,
+// about an unknown option or item, or about a series; a condition outside the input's limits or its
+// free range, two that contradict each other.
 const struct claims *claims_read(const struct scenario *scenario, struct arena *arena,
                                  struct diagnostics *diagnostics);
 

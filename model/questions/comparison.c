@@ -126,8 +126,8 @@ static double *times_of(const struct cash_pair *pair, int end) {
   return ends;
 }
 
-// One rate for the whole difference: with one for each option, the more expensive purchase could
-// pay merely because its amounts are discounted more.
+// The differences discounted, all at one rate: with one for each option, the more expensive
+// purchase could pay merely because its amounts are discounted more.
 static double *discounted(const struct cash_pair *pair, int wacc, const double *values,
                           const double *ends) {
   int periods = pair->scenario->periods;

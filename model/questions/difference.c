@@ -26,7 +26,7 @@ struct side difference_side(const struct difference *difference, size_t pair, in
                 : (struct side){difference->a, both->a, input};
 }
 
-// Given by the user or found in the catalogue, rather than left at a default.
+// Whether the input was given by the user or found in the catalogue, rather than left at a default.
 static bool is_given(struct side side) {
   return is_input(side) && figure_of(side)->origin != ORIGIN_DEFAULT;
 }
@@ -179,7 +179,7 @@ static bool belongs_to_colocation(const struct difference *difference, size_t pa
   return false;
 }
 
-// With what an input of a pair changes.
+// The inputs that change together with an input of a pair.
 enum scope { SCOPE_ITS_PARTS, SCOPE_RENT, SCOPE_NODE, SCOPE_COLOCATION };
 
 static enum scope scope_of(const struct difference *difference, size_t pair, int whole) {
@@ -231,7 +231,7 @@ static int whole_of(const struct model *model, int input) {
   return declarations[input].scale_of >= 0 ? declarations[input].scale_of : input;
 }
 
-// For each input that both have, the one that it is part of; -1 for the others.
+// The input of which each input is a part [model->count]; -1 for those that one scenario lacks.
 static const int *find_wholes(const struct difference *difference, struct arena *arena) {
   const struct model *model = difference->a->model;
   int *wholes = arena_array(arena, (size_t)model->count, sizeof *wholes);
@@ -279,7 +279,7 @@ static size_t part_count(const int *wholes, int count, int whole) {
   return parts;
 }
 
-// All inputs of a scope, which are one change.
+// Collects all inputs of a scope, which are one change.
 static struct collection collect_scope(const struct difference *difference, const int *wholes,
                                        enum scope scope, struct arena *arena) {
   const int count = difference->a->model->count;
@@ -365,7 +365,7 @@ static bool is_changed(const struct model *model, const struct change *changes, 
   return false;
 }
 
-// Where the what-if gets an input from.
+// The side from which the what-if takes an input.
 static struct side side_of(const struct difference *difference, size_t pair,
                            const struct change *changes, size_t count, int input) {
   const struct model *model = difference->a->model;

@@ -57,7 +57,7 @@ struct difference *difference_of(const struct scenario *a, const struct scenario
 // Whether the two agree in options, inputs (values and grades), workloads and line items.
 bool difference_is_empty(const struct difference *difference);
 
-// Does any input, result or part of the workload of the pair differ?
+// Whether any input, result or part of the workload of the pair differs.
 bool difference_in_pair(const struct difference *difference, size_t pair);
 
 // An input of a pair in the first scenario, or the second.
@@ -68,7 +68,7 @@ struct side difference_side(const struct difference *difference, size_t pair, in
 // pay for.
 bool difference_is_stated(struct side side);
 
-// Does the input's value differ in the pair? Does its grade, if both were given one?
+// Whether the input's value differs in the pair; whether its grade does, if both have one.
 bool difference_in_value(const struct difference *difference, size_t pair, int input);
 bool difference_in_grade(const struct difference *difference, size_t pair, int input);
 
@@ -77,8 +77,8 @@ bool difference_in_grade(const struct difference *difference, size_t pair, int i
 bool difference_in_workload(const struct difference *difference, size_t pair,
                             enum workload_key key);
 
-// What makes the pair's throughputs incomparable, and so the costs of their tokens, in the words of
-// workload_difference; NULL for nothing.
+// The reason why the pair's throughputs, and so the costs of their tokens, cannot be compared, in
+// the words of workload_difference; NULL for none.
 const char *difference_unlike(const struct difference *difference, size_t pair,
                               struct arena *arena);
 
@@ -86,8 +86,8 @@ const char *difference_unlike(const struct difference *difference, size_t pair,
 // showing.
 bool difference_has_parts(const struct difference *difference, size_t pair);
 
-// cost_per_mtok (base units) of the first scenario's option with the inputs of these changes taken
-// from the second. False if such an option cannot be computed.
+// Computes cost_per_mtok (base units) of the first scenario's option with the inputs of these
+// changes taken from the second. Returns false if such an option cannot be computed.
 bool difference_cost(const struct difference *difference, size_t pair, const struct change *changes,
                      size_t count, struct arena *arena, double *cost);
 

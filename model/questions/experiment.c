@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/vector.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
@@ -163,7 +164,7 @@ static void find_wanted(struct experiment_setup *setup) {
     }
 }
 
-// Enough for the longest horizon of a free range or a condition.
+// The number of periods for the longest horizon of a free range or a condition.
 static int periods_of(const struct experiment_setup *setup) {
   const struct scenario *scenario = setup->claims->scenario;
   const int horizon = model_find(scenario->model, "horizon");
@@ -175,7 +176,7 @@ static int periods_of(const struct experiment_setup *setup) {
     for (int i = 0; i < setup->claims->list[c].condition_count; i++)
       if (setup->claims->list[c].conditions[i].target.declaration == horizon)
         longest = fmax(longest, setup->claims->list[c].conditions[i].value);
-  const int needed = 1 + (int)ceil(longest / HOURS_PER_YEAR - 1e-9);
+  const int needed = 1 + (int)arithmetic_ceil(longest / HOURS_PER_YEAR);
   return needed > scenario->periods ? needed : scenario->periods;
 }
 

@@ -37,7 +37,7 @@ struct coordinate {
   bool by_ratio;
 };
 
-// What all experiments with the same claims share.
+// The setup that all experiments with the same claims share.
 struct experiment_setup {
   const struct claims *claims;
   const struct response *response;
@@ -64,8 +64,8 @@ struct experiment {
   struct search search;
 };
 
-// `setup` is zero except its frees; afterwards everything but its scales is set. -1 after errors:
-// too many inputs are free or set by conditions. The caller frees the workspace.
+// Completes `setup`, which is zero except its frees: afterwards everything but its scales is set.
+// -1 after errors: too many inputs are free or set by conditions. The caller frees the workspace.
 int experiment_setup_make(struct experiment_setup *setup, const struct claims *claims,
                           struct arena *arena, struct diagnostics *diagnostics);
 
@@ -83,7 +83,7 @@ void experiment_apply_conditions(struct experiment *experiment);
 // Prepares its search, once it has all coordinates.
 void experiment_start(struct experiment *experiment);
 
-// All claims at a point, each in units of its scale.
+// Evaluates all claims at a point, each in units of its scale.
 void experiment_evaluate(const struct experiment *experiment, const double *at, double *values);
 
 #endif

@@ -40,8 +40,8 @@ const char *fitting_rate_doubt(const struct scenario *scenario, const struct opt
 // Whether the scenario has a [fit] section or requires an interactivity.
 bool fitting_is_asked(const struct scenario *scenario);
 
-// For each option with accelerators, in the arena: [*count]. NULL after errors: there are none; an
-// unknown model, precision, memory or context.
+// How the model fits each option with accelerators, in the arena: [*count]. NULL after errors:
+// there are none; an unknown model, precision, memory or context.
 struct option_fit *fitting_of(const struct scenario *scenario, size_t *count, struct arena *arena,
                               struct diagnostics *diagnostics);
 

@@ -20,20 +20,21 @@ enum lateness_amount {
 };
 enum { LATENESS_AMOUNTS = LATENESS_UNCOVERED + 1 };
 
-// How every face shows them.
+// The words with which every face shows the amounts.
 extern const struct lateness_words {
   const char *key, *label, *unit;
   int digits; // significant ones; 0: the unit's decimals
 } lateness_words[LATENESS_AMOUNTS];
 
-// In base units, for the selected case; NAN: there is none. The cost of an option is lower by what
-// its contract pays; what the delay adds, and what would offset it, are before that.
+// The amounts in base units, for the selected case; NAN: there is none. The cost of an option is
+// lower by what its contract pays; what the delay adds, and what would offset it, are before that.
 struct lateness {
   double amounts[LATENESS_AMOUNTS];
 };
 
-// False if the option has no delay, or a cost with or without it that is not a number above zero.
-// The amounts of an option that has the input are there also while its delay is zero.
+// Finds an option's amounts. Returns false if it has no delay, or a cost with or without it that is
+// not a number above zero. The amounts of an option that has the input are there also while its
+// delay is zero.
 bool lateness_of(const struct scenario *scenario, size_t option, struct lateness *lateness,
                  struct arena *arena);
 

@@ -182,7 +182,7 @@ static double read_belief(const struct portfolio_reader *reader, const struct in
   return distribution_mean(belief);
 }
 
-// Growth of tokens: more than the loss of all of them in a year.
+// Reads the growth of tokens, which must be more than the loss of all of them in a year.
 static double read_growth(const struct portfolio_reader *reader, const struct ini_key *key,
                           const struct distribution **belief) {
   struct unit unit;

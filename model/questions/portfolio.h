@@ -108,8 +108,8 @@ struct portfolio {
   const struct ini_key *planned; // the first key of a plan, or NULL
 };
 
-// NULL after errors: no demand; unknown keys, options and vendors; a demand that is missing,
-// negative or zero; no stock; shares of more than the total.
+// Reads the portfolio. NULL after errors: no demand; unknown keys, options and vendors; a demand
+// that is missing, negative or zero; no stock; shares of more than the total.
 const struct portfolio *portfolio_read(const struct scenario *scenario, struct arena *arena,
                                        struct diagnostics *diagnostics);
 

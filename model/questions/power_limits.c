@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/statistics.h"
 #include "model/cost/model.h"
 #include "model/records/measurement.h"
 #include "model/records/records.h"
@@ -33,7 +34,7 @@ static bool differs_in_limit_alone(const struct measurement *a, const struct mea
 
 static int by_limit(const void *a, const void *b) {
   const struct power_point *left = a, *right = b;
-  return (left->limit_w > right->limit_w) - (left->limit_w < right->limit_w);
+  return number_order(left->limit_w, right->limit_w);
 }
 
 static void add_limit(struct power_limits *limits, double limit_w) {
@@ -55,8 +56,8 @@ static void find_limits(const struct scenario *scenario, const struct measuremen
   qsort(limits->points, limits->count, sizeof limits->points[0], by_limit);
 }
 
-// NAN if the option cannot be evaluated at that limit: something else that it states contradicts
-// it.
+// The option's cost at a power limit. NAN if it cannot be evaluated there: something else that it
+// states contradicts the limit.
 static double cost_at(const struct scenario *scenario, size_t option, double limit_w,
                       struct arena *arena) {
   struct diagnostics quiet = {.arena = arena};

@@ -21,8 +21,8 @@ struct power_limits {
   size_t least;                                // the point with the lowest cost
 };
 
-// For the selected case. Empty for an option whose evidence is not a record of the probe, or is a
-// record named explicitly.
+// The power limits at which the option's throughput was measured, for the selected case. Empty for
+// an option whose evidence is not a record of the probe, or is a record named explicitly.
 struct power_limits power_limits_of(const struct scenario *scenario, size_t option,
                                     struct arena *arena);
 

@@ -67,7 +67,8 @@ static bool choose_at(const struct records *records, const struct serving_record
   return !recorded_choose(records, "", served->accelerator, &workload, out, arena);
 }
 
-// As many requests at once as were served; for arrivals their mean, or 1 if they were not counted.
+// The number of requests at once that were served; for arrivals their mean, or 1 if they were not
+// counted.
 static double batch_of(const struct option *option) {
   const struct serving_rung *rung = option->served->nearest;
   if (option->curve)

@@ -22,7 +22,7 @@ struct prediction {
   const char *why;          // NULL, or what is missing, in words
 };
 
-// For an option whose throughput is from a serving record.
+// The prediction for an option whose throughput is from a serving record.
 struct prediction prediction_of(const struct scenario *scenario, const struct option *option,
                                 struct arena *arena);
 

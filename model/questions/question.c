@@ -103,7 +103,8 @@ static bool is_renewed(const struct scenario *scenario, const struct option *opt
   return false;
 }
 
-// In order: hardware that is renewed may also follow the year.
+// Ways in which a fleet changes. The first that applies counts: hardware that is renewed may also
+// follow the year.
 static const struct change {
   const char *item, *when;
   bool (*applies)(const struct scenario *, const struct option *, int item);

@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -17,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-// One option, or its rented twin, evaluated in one column.
+// An option, or its rented twin, evaluated in one column.
 struct fleet {
   const struct scenario *scenario;
   const struct option *option;
@@ -59,7 +60,7 @@ static double sum(const struct fleet *fleet, const char *name) {
   return total;
 }
 
-// Per hour of a period, in the highest one.
+// The amount of an item per hour in the period in which that is highest.
 static double highest(const struct fleet *fleet, const char *name) {
   double most = 0;
   for (int t = 0; t < fleet->scenario->periods; t++)
@@ -68,7 +69,7 @@ static double highest(const struct fleet *fleet, const char *name) {
   return most;
 }
 
-// What the accelerators serve themselves.
+// The tokens that the accelerators serve themselves.
 static double fleet_tokens(const struct fleet *fleet, int period) {
   const double tokens = period_value(fleet, "tokens", period);
   return has(fleet, "burst_tokens") ? tokens - period_value(fleet, "burst_tokens", period) : tokens;
@@ -81,12 +82,12 @@ static double all_fleet_tokens(const struct fleet *fleet) {
   return total;
 }
 
-// What the tokens beyond that cost.
+// The cost of the tokens that are bought elsewhere.
 static double burst_cost(const struct fleet *fleet) {
   return has(fleet, "burst_total") ? value(fleet, "burst_total") : 0;
 }
 
-// NAME_applies of an own item that is limited to some options.
+// Whether the input is NAME_applies of an own item that is limited to some options.
 static bool is_limit(const struct declaration *input) {
   return input->kind == DECLARATION_INPUT && input->item && !input->literal;
 }
@@ -106,8 +107,8 @@ static void take_own_rate(const struct model *model, enum given *given, double *
   leave_out(model, "on_demand_rate", given, values);
 }
 
-// What the option gives. Its rented twin pays neither what comes with the rent nor the own items
-// that are limited to options: it is none of them.
+// Takes the inputs that the option gives. Its rented twin pays neither what comes with the rent nor
+// the own items that are limited to some options, of which it is none.
 static void take_inputs(const struct scenario *scenario, const struct option *option, bool twin,
                         enum given *given, double *values) {
   const struct model *model = scenario->model;
@@ -185,8 +186,8 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
   return 0;
 }
 
-// What a residual value of 100 % would credit the option with: its hardware's cost, as far as that
-// has no residual value of its own. 0 if any is credited already.
+// Finds the credit of a residual value of 100 %: the hardware's cost, as far as that has no
+// residual value of its own. 0 if any is credited already.
 static int find_residual_base(const struct fleet *own, double *base, struct arena *arena,
                               struct diagnostics *diagnostics) {
   const int residual = item(own->scenario, "residual_value");
@@ -209,7 +210,7 @@ static double mean_load(const struct fleet *fleet) {
   return fleet->base_utilization * all_fleet_tokens(fleet) / fleet->base_capacity;
 }
 
-// `load`: the highest one. Beyond the load that the demand allows, the demand rises with the load.
+// Sets the highest load. Beyond the load that the demand allows, the demand rises with the load.
 static void set_load(const struct fleet *fleet, double load) {
   set(fleet, "utilization", load);
   set(fleet, fleet->demand, fleet->base_demand * fmax(1, load / fleet->full_load));
@@ -233,7 +234,7 @@ struct renting {
 };
 
 static double ceil_to(double number, double multiple) {
-  return ceil(round(1e9 * number / multiple) / 1e9) * multiple;
+  return arithmetic_ceil(number / multiple) * multiple;
 }
 
 // Whether the owned option's own accelerators are rented, beside which it buys the same tokens.
@@ -266,7 +267,7 @@ static double accelerators_for(const struct renting *renting) {
   return ceil_to(most * rented->base_accelerators, value(rented, "purchase_unit"));
 }
 
-// Accelerator-hours paid for.
+// The accelerator-hours paid for.
 static double paid_hours(const struct renting *renting, double tokens) {
   const struct rent_offer *offer = &renting->cost->offer;
   const struct fleet *rented = &renting->rented;
@@ -282,7 +283,7 @@ static double unless_rounding(double difference, double of) {
   return fabs(difference) < 1e-12 * fabs(of) ? 0 : difference;
 }
 
-// At a rate in USD/h.
+// Evaluates the rented accelerators at a rate in USD/h.
 static void evaluate_at(const struct renting *renting, double rate) {
   const struct rent_cost *cost = renting->cost;
   set(&renting->rented, "rental_rate",
@@ -295,7 +296,7 @@ static double beside_at(const struct renting *renting, double rate) {
   return unless_rounding(cost - renting->cost->paid * rate, cost);
 }
 
-// What is paid beside it, discounted. The cost model's rent is spread evenly over the horizon.
+// The discounted cost beside the rent. The cost model's rent is spread evenly over the horizon.
 static double discounted_beside(const struct renting *renting) {
   const double all = sum(&renting->rented, "discounted_cash");
   double rental = 0;
@@ -334,7 +335,7 @@ static double rental_in(const struct renting *renting, int period) {
                    period_value(&renting->rented, "period", period);
 }
 
-// What remains to be paid of a term when the horizon ends.
+// The part of a term's rent that remains to be paid when the horizon ends.
 static double rental_left(const struct renting *renting) {
   const struct rent_cost *cost = renting->cost;
   return cost->offer.term > 0 ? cost->rental - cost->accelerators * cost->offer.rate *
@@ -352,7 +353,8 @@ static double discounted_rental(const struct renting *renting) {
   return total;
 }
 
-// How much more a period's payments are worth at the outset if made monthly, in equal parts.
+// The share by which a period's payments are worth more at the outset if made monthly, in equal
+// parts.
 static double monthly_gain(const struct fleet *fleet, int period) {
   const double wacc = has(fleet, "wacc") ? value(fleet, "wacc") * HOURS_PER_YEAR : 0;
   const int months =
@@ -372,7 +374,7 @@ static double gained_monthly(const struct fleet *fleet, const char *name) {
   return total;
 }
 
-// Of a rent: what is paid of it in each period, in place of the cost model's even one.
+// The same for the rent: what is paid of it in each period, in place of the cost model's even rent.
 static double rental_gained_monthly(const struct renting *renting) {
   const struct fleet *rented = &renting->rented;
   double total = 0;
@@ -408,7 +410,7 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
       (rental + renting->following_present);
 }
 
-// What is paid within a period, before what the vendor credits.
+// The cash paid within a period, before the vendor's credits.
 static double cash_paid(const struct fleet *fleet, int period) {
   const double opex = period_value(fleet, "opex", period);
   return has(fleet, "vendor_credit") ? opex - period_value(fleet, "vendor_credit", period) : opex;
@@ -421,8 +423,8 @@ static double extra_cash(const struct renting *renting, int period) {
           period_value(&renting->rented, "rental_cost", period) + rental_in(renting, period));
 }
 
-// Capex at the purchase, then each period's cash evenly, the rest of a term at the end: the first
-// moment at which owning has cost no more.
+// Finds the first moment at which owning has cost no more, with capex at the purchase, then each
+// period's cash evenly, and the rest of a term at the end.
 static void find_month(const struct renting *renting) {
   struct rent_cost *cost = renting->cost;
   double gap = value(renting->own, "capex") - value(&renting->rented, "capex"), elapsed = 0;
@@ -439,8 +441,8 @@ static void find_month(const struct renting *renting) {
     cost->break_even_month = elapsed;
 }
 
-// Owning at a load compared with renting for the same tokens. What the same accelerators leave to
-// be bought elsewhere costs the same either way.
+// The cost of owning at a load, less that of renting for the same tokens. Tokens that the same
+// accelerators leave to be bought elsewhere cost the same either way.
 static double gap_at(const struct renting *renting, double load) {
   set_load(renting->own, load);
   const double bought =
@@ -620,7 +622,7 @@ static int check_model(const struct scenario *scenario, struct diagnostics *diag
   return diagnostics->errors == errors ? 0 : -1;
 }
 
-// Never for a user's own cost model that has no rent.
+// False for a user's own cost model that has no rent.
 bool rent_is_asked(const struct scenario *scenario) {
   bool asked = false;
   if (question_section(scenario, "rent", NULL))

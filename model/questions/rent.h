@@ -16,18 +16,23 @@
 // If prefill and decoding have their own rates, the cost is divided over input and output tokens by
 // their times (prefill_share), so that the two prices add up to it.
 //
-// Break-even utilization: the owned fleet is fixed and its load varies, while renting follows the
-// tokens, in proportion; if owning is affine in the load, own(u) = fixed + use * u / load, the
-// solution is closed: u = load * (fixed - beside) / (rental - use). An item of the user's own that
-// follows the rent, such as a tax on it, counts as rent there and in the break-even rate, and is
-// taken to be linear in it. Otherwise a root is searched
-// for, and is the mean of the periods, each of which serves as much of its demand as one limit of
-// utilization allows. Beyond the load that a demand allows, the demand is taken to rise.
-// Renting around the clock follows the tokens only up to the planned utilization or, for the same
-// accelerators, the load that they have: beyond it they serve more for the same rent, as owned ones
-// do, and a break-even there is none.
-// The verdict of a discount rate is by monthly payments, whichever period the scenario has: paid at
-// the end of a year, a rent would be cheaper than any that is billed.
+// Break-even utilization: the owned fleet is fixed and its load u varies, while the rent is
+// proportional to the tokens. If owning is affine in the load, own(u) = fixed + use * u / load, it
+// has a closed form: u = load * (fixed - beside) / (rental - use). A user's own item that follows
+// the rent, such as a tax on it, counts as rent here and in the break-even rate, and is assumed to
+// be linear in it.
+//
+// Otherwise a root search finds the utilization limit at which both cost the same, and the
+// break-even is the mean load over the periods, each of which serves as much of its demand as that
+// limit allows. Above the load that the demand can fill, the demand is scaled up.
+//
+// A rent around the clock follows the tokens only up to the planned utilization or, for the same
+// accelerators, their present load. Beyond that it serves more tokens for the same rent, as owning
+// does, so there is no break-even there.
+//
+// With a discount rate, the verdict compares monthly payments, whichever period the scenario has:
+// paid at the end of a year, a rent would be cheaper than any that is billed.
+//
 // Break-even month: the first one at which the cash paid for owning (capex at once, operation
 // evenly within a period, nothing credited) is no more than that paid for renting. Rent is paid at
 // its rate, month by month, or on demand with the tokens; the part of a term beyond the horizon is
@@ -43,7 +48,7 @@
 
 #include <stddef.h>
 
-// Over the horizon, in base units.
+// The cost of one offer over the horizon, in base units.
 struct rent_cost {
   struct rent_offer offer;
   double accelerators, paid;       // rented, and accelerator-hours paid for
@@ -89,9 +94,9 @@ bool rent_is_asked(const struct scenario *scenario);
 // of the same workload. Keys of a section: own = ID, cloud = ID of a rented option; on_demand, spot
 // (for the hours used), one_year, three_years, reserved (around the clock) = a rate or the id of a
 // row of data/prices.csv, with .source and .date; interruption = a share, with spot. `only`: the
-// name of one answer, or NULL. NULL after
-// errors: no question with that name; an unknown option, or a rented one where an owned one is
-// required; no offer; a price of another accelerator, basis or term; different horizons.
+// name of one answer, or NULL. NULL after errors: no question with that name; an unknown option, or
+// a rented one where an owned one is required; no offer; a price of another accelerator, basis or
+// term; different horizons.
 const struct rent_answers *rent_ask(const struct scenario *scenario, const char *only,
                                     struct arena *arena, struct diagnostics *diagnostics);
 

@@ -63,7 +63,7 @@ static const struct unit *rate_unit(const struct scenario *scenario, bool in_usd
   return in_usd && rate->in_usd >= 0 ? &declarations[rate->in_usd].unit : &rate->unit;
 }
 
-// in_usd: in USD, if that is not the report's currency.
+// Takes the stated rate. in_usd: whether it is in USD in a report that is not.
 static void take_rate(const struct asking *asking, bool in_usd, double said,
                       struct rent_offer *offer) {
   const struct scenario *scenario = asking->scenario;
@@ -76,8 +76,7 @@ static void take_rate(const struct asking *asking, bool in_usd, double said,
 
 static void add_offer(const struct asking *asking, struct rent_offer offer) {
   struct rent_offers *offers = asking->offers;
-  offers->list = arena_grow(asking->arena, offers->list, offers->count, offers->count + 1,
-                            sizeof *offers->list);
+  offers->list = arena_room(asking->arena, offers->list, offers->count, sizeof *offers->list);
   offers->list[offers->count++] = offer;
 }
 
@@ -158,7 +157,7 @@ static int read_rate(const struct asking *asking, const struct ini_key *key,
   return -1;
 }
 
-// Of the hours in use: the share that is used again after interruptions, 0 unless stated.
+// Reads the share of the hours in use that are paid for again after interruptions; 0 unless stated.
 static int read_interruption(const struct asking *asking, double *share) {
   const struct ini_key *key = ini_find(asking->section, "interruption");
   if (!key)
@@ -239,7 +238,7 @@ static int check_horizon(const struct asking *asking, size_t cloud, struct place
                                    "horizon", place, asking->diagnostics);
 }
 
-// Rented, at a single rate.
+// Whether the option is an offer: rented, at a single rate.
 static bool is_offer(const struct scenario *scenario, size_t o) {
   static const char *const shares[] = {"reserved_share", "spot_share"};
   const struct option *option = &scenario->options[o];

@@ -48,8 +48,8 @@ bool rent_offers_exist(const struct scenario *scenario, int own);
 void rent_offers_aside(const struct scenario *scenario, int own, struct texts *aside,
                        struct arena *arena);
 
-// `section`: NULL compares the option offers->own with the rented ones. -1 after errors: what
-// rent_ask refuses.
+// Reads the offers of a [rent NAME]; without a `section` (NULL), the rented options for the option
+// offers->own. Returns 0, or -1 after errors: what rent_ask refuses.
 int rent_offers_read(const struct scenario *scenario, const struct ini_section *section,
                      struct rent_offers *offers, struct arena *arena,
                      struct diagnostics *diagnostics);

@@ -33,7 +33,7 @@ static double horizon_of(const struct routing *routing) {
   return option_value(scenario, first, model_find(scenario->model, "horizon"), 0);
 }
 
-// What is left out of a program.
+// The constraints that are left out of a program.
 struct leave {
   unsigned barriers; // of route_barrier
   bool readiness;    // partial readiness counts as whole
@@ -246,7 +246,8 @@ static bool any_minimum_share(const struct routing *routing) {
   return false;
 }
 
-// Without minimum shares, the split itself is the free one.
+// Finds the cost of a free split, which is the split itself without minimum shares, and of each
+// vendor alone.
 static void find_sources(struct routing *routing) {
   const int vendors = routing->pairing.portfolio->vendor_count;
   struct route_source *sources =
@@ -314,7 +315,7 @@ static void find_exact_cost(struct routing *routing) {
   }
 }
 
-// What the program would count for an option if its figures were discounted.
+// The cost that the program would count for an option if its figures were discounted.
 static double discounted_option(const struct route_answer *answer, size_t o) {
   const size_t workloads = answer->problem.workload_count;
   const double added = allocation_spares_added(&answer->problem, &answer->split, o);

@@ -62,7 +62,7 @@ struct route_answer {
 const struct route_answer *route_ask(const struct scenario *scenario, struct arena *arena,
                                      struct diagnostics *diagnostics);
 
-// USD per token that an option's nodes cost for a workload, without fixed cost; NAN without a
+// The USD per token that an option's nodes cost for a workload, without fixed cost; NAN without a
 // throughput.
 double route_unit_cost(const struct route_answer *answer, size_t demand, size_t option);
 

@@ -111,7 +111,8 @@ static int refuse_unlike(const struct pairing *pairing, const struct route_pair 
 
 // ---- what an option costs and serves
 
-// Without spares; and of one spare.
+// The cost of an option's nodes without spares, as a line over the nodes, and the cost of one
+// spare.
 struct cost_line {
   double fixed, slope, spare;
 };
@@ -201,13 +202,14 @@ static int span_of(const struct scenario *scenario, const struct option *option,
   return (int)ceil(replica / option_value(scenario, option, per_node, 0));
 }
 
-// Of a request, as the option has it; 0: none.
+// The input or output tokens of a request, as the option has them; 0: none.
 static double tokens_of(const struct scenario *scenario, const struct option *option,
                         enum demand_input input) {
   return option_amount(scenario, option, demand_input_names[input]);
 }
 
-// What a request holds in the end: the demand's own statement, else the tokens that it states.
+// The context that a request reaches: as the demand states it, else the sum of the tokens that it
+// states.
 static double context_of(const struct scenario *scenario, const struct demand *demand,
                          const struct option *option) {
   const bool has_lengths =
@@ -379,7 +381,8 @@ double route_lot(const struct pairing *pairing, size_t o) {
   return (by_node ? unit / greatest_divisor(unit, node) * node : unit) / node;
 }
 
-// Limits the program's numbers: beyond them, its tolerances are as large as whole nodes.
+// Refuses numbers that are too large for the program, whose tolerances would be as large as whole
+// nodes.
 static int check_size(const struct pairing *pairing, size_t w, size_t o) {
   const struct demand *demand = &pairing->portfolio->demands[w];
   const char *option = pairing->scenario->options[o].id;

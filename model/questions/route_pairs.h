@@ -38,7 +38,7 @@ struct route_pair {
   double spare_cost, spare_capex, spare_npv; // USD of one spare more
 };
 
-// What is resolved, and where the results go: [demand_count][option_count].
+// The portfolio to resolve, and where the results go: [demand_count][option_count].
 struct pairing {
   const struct portfolio *portfolio;
   const struct scenario *scenario;

@@ -44,7 +44,7 @@ static double whole(double value, double base, int sign) {
   return rounded == base ? base + sign : rounded;
 }
 
-// As which the target's input is drawn in the first option that it moves, or -1.
+// The range as which the target's input is drawn in the first option that it moves, or -1.
 static int range_of(const struct scenario *scenario, struct target target) {
   for (size_t o = 0; o < scenario->option_count; o++)
     if (target_moves(scenario, target, o))
@@ -59,7 +59,7 @@ bool swing_moves(const struct scenario *scenario, const struct swing *swing, siz
           option_range(scenario, &scenario->options[option], d) == swing->range);
 }
 
-// Of an option's own target and the others that move with it.
+// The name of a swing: its target and, if that is an option's own, the others that move with it.
 static const char *name_of(const struct scenario *scenario, const struct swing *swing,
                            struct arena *arena) {
   const char *name = target_name(scenario, swing->target, arena);
@@ -168,7 +168,7 @@ static void evaluate_swings(struct sensitivity *sensitivity, struct arena *arena
   }
 }
 
-// NaN counts as the largest: it must not be hidden at the end.
+// Orders swings by their effect. NaN counts as the largest: it must not be hidden at the end.
 static int by_effect(const void *a, const void *b) {
   const struct swing *left = a, *right = b;
   const double x = isnan(left->effect) ? INFINITY : left->effect;

@@ -104,8 +104,8 @@ static int scale(const struct shortfall *shortfall, const struct moved *moved, c
   return 0;
 }
 
-// Parity is what the shortfall alone is worth: what the vendor pays for it, or replaces, is the
-// contract's remedy.
+// Leaves out the contract's remedy, which is what the vendor pays for the shortfall, or replaces:
+// parity is what the shortfall alone is worth.
 static int leave_out_remedy(const struct shortfall *shortfall, const struct moved *moved,
                             struct diagnostics *diagnostics) {
   static const char *const remedies[] = {"remedy", "replacement"};

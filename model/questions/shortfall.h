@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-// What was measured for one guarantee: delivered over guaranteed; 1 if nothing was measured.
+// The rates measured for one guarantee: delivered over guaranteed; 1 if nothing was measured.
 struct delivered_rates {
   const struct offer_guarantee *guarantee;
   double tokens, watts;

@@ -19,8 +19,8 @@ struct solve_question {
                        // the input's limits, as far as values make sense
 };
 
-// See solve_search.h for how the values are found. No value is an answer with count 0. Returns NULL
-// after errors.
+// Finds the values as described in solve_search.h. If there is none, the answer has count 0.
+// Returns NULL after errors.
 const struct solve_answer *solve_ask(const struct scenario *scenario,
                                      const struct solve_question *question, struct arena *arena,
                                      struct diagnostics *diagnostics);

@@ -12,7 +12,7 @@
 
 enum { PART_POINTS = 256, MAX_DOUBLINGS = 20, MAX_ITERATIONS = 200 };
 
-// At a zero of the gap that is approached, not jumped to, what is left is less than this.
+// The largest gap that remains at a zero that is approached, not jumped over.
 static const double small_gap = 1e-9;
 
 struct search {

@@ -12,7 +12,7 @@
 
 enum { MAX_SOLVE_ROOTS = 8 };
 
-// What the option costs at a value of the input, and what it is to cost there, in base units.
+// The cost of the option at a value of the input, and the cost wanted there, in base units.
 struct solve_costs {
   double cost, wanted;
 };
@@ -65,22 +65,22 @@ struct solve_answer {
 // A gap that is smaller is rounding in the last digits: the costs are the same.
 #define SOLVE_TIE 1e-12
 
-// matched: the cost of the option that it must match, if any.
+// The costs at one value. matched: the cost of the option that it must match, if any.
 static inline struct solve_costs solve_costs(const struct solve_answer *answer, double cost,
                                              double matched) {
   return (struct solve_costs){cost, (answer->matches ? matched : answer->wanted_cost) *
                                         (1 - answer->saving)};
 }
 
-// How far the cost is above the wanted one, as a share of that; of one that is zero, in millions of
-// base units, USD/Mtok.
+// The gap by which the cost is above the wanted one, as a share of that; if that is zero, in
+// millions of base units, USD/Mtok.
 static inline double solve_gap(struct solve_costs costs) {
   const double more = costs.cost - costs.wanted;
   const double gap = costs.wanted != 0 ? more / fabs(costs.wanted) : more * 1e6;
   return fabs(gap) < SOLVE_TIE ? 0 : gap;
 }
 
-// cost / wanted cost - 1; NAN if there is no such share, unless both are the same.
+// The share cost / wanted cost - 1; NAN if there is no such share, unless both are the same.
 static inline double solve_ratio(struct solve_costs costs) {
   const double gap = solve_gap(costs);
   return gap == 0 || costs.wanted > 0 ? gap : NAN;

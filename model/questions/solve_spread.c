@@ -23,7 +23,8 @@
 
 enum { MAX_BISECTIONS = 64, ROUND_BLOCKS = 256 };
 
-// What is computed of an option in each draw: the cost, and what may keep it from being ranked.
+// The amounts computed for an option in each draw: the cost, and what may keep it from being
+// ranked.
 enum { SPREAD_COST, SPREAD_AMOUNT, SPREAD_ITEMS = SPREAD_AMOUNT + RANKING_AMOUNTS };
 
 // The outcome of a draw.
@@ -77,7 +78,8 @@ static void find_gaps_at(const struct spread_run *run, double *workspace, double
   find_gaps(run, workspace, values, gaps);
 }
 
-// From one point to the next: a value at which the gap is zero counts with the point before it.
+// Finds where the gap crosses zero from one point to the next. A value at which it is zero counts
+// with the point before it.
 static void find_crossings(struct lanes *lanes, double low, double high, const double *gaps) {
   for (int i = 0; i < VECTOR_BLOCK; i++) {
     const double before = lanes->last[i];

@@ -23,7 +23,7 @@
 
 #define MAX_SOLVE_DRAWS UINT64_C(10000000) // all of them are kept
 
-// All except the first two are shares of the draws made.
+// The spread of the solution over draws. All except the first two are shares of the draws made.
 struct solve_spread {
   uint64_t draws, done, seed; // requested, and made
   enum draw_method method;

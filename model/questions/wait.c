@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "model/chance/distribution.h"
 #include "model/chance/draw.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -223,9 +224,9 @@ static void find_rates(struct waiting *waiting) {
 
 // ---- the two choices
 
-// Whole purchase units for the rate or, if the block buys the rest elsewhere as the option does,
-// for what the option's accelerators serve of it; a demand is the rate, and sizes a block without a
-// count.
+// Sizes a block in whole purchase units: for the rate or, if the block buys the rest elsewhere as
+// the option does, for what the option's accelerators serve of it. A block without a count is sized
+// by its demand, which is set to the rate.
 static void size_block(const struct waiting *waiting, struct evaluation *block,
                        const double *per_gpu) {
   double *accelerators = evaluation_input(block, "accelerators");
@@ -237,7 +238,7 @@ static void size_block(const struct waiting *waiting, struct evaluation *block,
       has_item(waiting, block, "burst") ? item_of(waiting, block, "burst", 0) : NULL;
   for (size_t i = 0; accelerators && i < VECTOR_BLOCK; i++) {
     const double own = buys && buys[i] > 0 ? waiting->fleet[i] : waiting->rate[i];
-    accelerators[i] = ceil(own / per_gpu[i] / unit[i] - 1e-9) * unit[i];
+    accelerators[i] = arithmetic_ceil(own / per_gpu[i] / unit[i]) * unit[i];
   }
 }
 
@@ -258,7 +259,8 @@ static void grow_prices(const struct waiting *waiting, const double *delay) {
   }
 }
 
-// `resale` ages by itself, and is then the accelerators' alone where servers have a residual value.
+// Sets the residual values at the age that the ordered hardware reaches in the time left. `resale`
+// ages by itself, and is then the accelerators' alone where servers have a residual value.
 static void age_residuals(const struct waiting *waiting, const double *horizon,
                           const double *left) {
   static const char *const names[] = {"residual_value", "server_residual", "network_residual",
@@ -297,7 +299,8 @@ static void add_ordered(struct waiting *waiting, double order, const double *del
                   pow(1 + wacc[i] * HOURS_PER_YEAR, delay[i] / HOURS_PER_YEAR);
 }
 
-// Whole periods and a shortened last one, each discounted at its end, as in the cost model.
+// The discounted hours: whole periods and a shortened last one, each discounted at its end, as in
+// the cost model.
 static double discounted_hours(double hours, double period_h, double wacc) {
   double sum = 0;
   for (int t = 0; t * period_h < hours; t++) {
@@ -325,7 +328,7 @@ static void add_rent(struct waiting *waiting, const double *delay, double *costs
       costs[i] += present_value(waiting, waiting->rent, i);
 }
 
-// costs: of an order after `order` hours, delivered `delay` hours from now.
+// Computes the costs of an order after `order` hours, delivered `delay` hours from now.
 static void cost_of_waiting(struct waiting *waiting, double order, double *delay, double *costs) {
   const double *horizon = item_of(waiting, waiting->own_base, "horizon", 0);
   for (size_t i = 0; i < VECTOR_BLOCK; i++) {
@@ -338,7 +341,7 @@ static void cost_of_waiting(struct waiting *waiting, double order, double *delay
 
 // ---- the answer
 
-// By more than rounding: everything else is a tie.
+// Whether one cost is below another by more than rounding: everything else is a tie.
 static bool is_cheaper(double cost, double than) {
   return than - cost > 1e-9 * fmax(fabs(cost), fabs(than));
 }
@@ -417,8 +420,8 @@ static void finish(struct waiting *waiting, const struct sums *sums) {
   }
 }
 
-// From the order to the horizon, on a grid of deliveries: where waiting stops paying, refined once
-// by a grid between two points of the first one.
+// Finds the delivery at which waiting stops paying, on a grid from the order to the horizon,
+// refined once by a grid between two points of the first one.
 static void find_latest_delivery(struct waiting *waiting) {
   struct wait_answer *answer = waiting->answer;
   const double order = answer->months * HOURS_PER_MONTH;

@@ -51,7 +51,7 @@ struct wait_month {
   double right; // share of draws in which it costs no more than buying now
 };
 
-// By the expected costs; what differs by rounding only is a tie.
+// The verdict by the expected costs, which tie if they differ only by rounding.
 enum wait_verdict { WAIT_NOW, WAIT_LATER, WAIT_TIE };
 
 struct wait_answer {
@@ -74,9 +74,9 @@ struct wait_answer {
   struct wait_month *list; // 0, 1, ... months
   size_t count;
   long pays_from, pays_until, best; // months of the list; -1: waiting never pays
-  // h from now until which waiting pays for an order after `months`, with every uncertain quantity
-  // at its mean (whole numbers rounded, choices as in the scenario); NAN: never; INFINITY: whenever
-  // it is delivered.
+  // The latest delivery, in hours from now, at which waiting pays for an order after `months`, with
+  // every uncertain quantity at its mean (whole numbers rounded, choices as in the scenario); NAN:
+  // never; INFINITY: whenever it is delivered.
   double latest_delivery;
   size_t draws;
   unsigned long seed;
@@ -84,8 +84,8 @@ struct wait_answer {
 };
 
 // Answers a [wait NAME] section. NULL after errors: unknown keys and options; months below zero or
-// not before the horizon; no meanwhile; a rented option or successor; one without
-// data; anything with a ramp or another wacc; a successor with another horizon.
+// not before the horizon; no meanwhile; a rented option or successor; one without data; anything
+// with a ramp or another wacc; a successor with another horizon.
 const struct wait_answer *wait_ask(const struct scenario *scenario,
                                    const struct ini_section *section, struct arena *arena,
                                    struct diagnostics *diagnostics);

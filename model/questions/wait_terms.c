@@ -166,7 +166,8 @@ static const char *input_by_year(const struct model *model, const struct option 
   return NULL;
 }
 
-// Years count from each purchase, so a later purchase would get the costs of an earlier year.
+// Refuses costs by year: years count from each purchase, so a later purchase would get the costs of
+// an earlier year.
 static int refuse_years(const struct terms_reading *reading, const struct option *of,
                         struct place place) {
   const struct model *model = reading->scenario->model;
@@ -181,7 +182,8 @@ static int refuse_years(const struct terms_reading *reading, const struct option
   return -1;
 }
 
-// Both choices are over one horizon and discounted at one rate, in every draw.
+// Refuses options that differ in the input: both choices are over one horizon and discounted at one
+// rate, in every draw.
 static int refuse_different(const struct terms_reading *reading, size_t other, const char *input,
                             struct place place) {
   const struct scenario *scenario = reading->scenario;

@@ -85,8 +85,8 @@ static bool has_void_matrix_rate(const struct measurement *result) {
   return is_void;
 }
 
-// "unsteady, +-12 %: 66 % (60-72) of the read bandwidth", "unsteady, with
-// too few independent samples for an interval"
+// "unsteady, +-12 %: 66 % (60-72) of the read bandwidth", "unsteady, with too few independent
+// samples for an interval"
 static const char *unsteadiness(const struct measurement *result, struct arena *arena) {
   const double half = (result->ci95_high - result->ci95_low) / 2 / result->tokens_per_s;
   const char *text = isnan(half) ? "unsteady, with too few independent samples for an interval"
@@ -113,7 +113,8 @@ static const char *difference_of_steps(const struct measurement *result, struct 
                       result->beside.soak_s > 0 ? "" : ": measure with --soak");
 }
 
-// Of the prompt whose two rates differ most; "" if none differ much.
+// The difference between the two rates of the prompt in which they differ most; "" if none differ
+// much.
 static const char *difference_of_prompts(const struct measurement *result, struct arena *arena) {
   const struct measurement_prefill *most = NULL;
   double share = 0;

@@ -15,18 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// 2 adds other watts beside the device's own, telemetry and the device's state; 3 the device's
-// results while others beside it run the same; 4 the meter's readings over time; 5 several
+// Schema 2 adds other watts beside the device's own, telemetry and the device's state; 3 the
+// device's results while others beside it run the same; 4 the meter's readings over time; 5 several
 // devices that hold one model together; 6 telemetry of each of several devices; 7 how a step is
-// executed on the device; 8 the cache size that the system reports, and the interval of the
-// share of the read bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12
-// how a model's layers differ from a Llama's, and its experts; 13 prompts; 14 what is multiplied
-// natively and what is converted; 15 the device's links, and the wall's watts while all devices
-// of a machine run; 16 the ways to compute a step that were tried; 17 the rate while the watts
-// were taken; 18 a prompt's as well, and rates are of the mean step, with intervals of the mean,
-// where before they were of the median; 19 the share of the read bandwidth of every sample, and no
-// intervals where the samples do not tell any. Older records are read, with these unknown: their
-// models are Llamas, or were measured as such.
+// executed on the device; 8 the cache size that the system reports, and the interval of the share
+// of the read bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12 how a
+// model's layers differ from a Llama's, and its experts; 13 prompts; 14 what is multiplied natively
+// and what is converted; 15 the device's links, and the wall's watts while all devices of a machine
+// run; 16 the ways to compute a step that were tried; 17 the rate while the watts were taken; 18 a
+// prompt's as well, and rates are of the mean step, with intervals of the mean, where before they
+// were of the median; 19 the share of the read bandwidth of every sample, and no intervals where
+// the samples do not tell any. Older records are read, with these unknown: their models are Llamas,
+// or were measured as such.
 #define MEASUREMENT_SCHEMA 19
 #define MEASUREMENT_BASIS  "decode"
 
@@ -49,8 +49,8 @@ struct measurement_device {
   int units;                          // cores or multiprocessors
 };
 
-// How the device was set up, according to its management library. "" and NAN where it does not
-// tell. In the environment of several that hold a model together: the state of the first, and the
+// The setup of the device, according to its management library. "" and NAN where it does not tell.
+// In the environment of several devices that hold a model together: the state of the first, and the
 // processes on all.
 struct measurement_device_state {
   const char *driver, *vbios; // versions
@@ -129,7 +129,7 @@ struct measurement_types {
   const char *experts; // of the routed experts; "": the same as the weights
 };
 
-// Which experts the rows of a batch are routed to, and how many a step reads: this determines the
+// The routing of a batch's rows to experts, and how many experts a step reads, which determines the
 // cost of a mixture. Unknown for a dense model.
 struct measurement_routing {
   const char *policy;    // "model", "uniform", "skewed"
@@ -155,8 +155,8 @@ struct measurement_slice {
   size_t sample_count;
 };
 
-// How a step is executed on a device, and what is multiplied there: decode_step_form of
-// kernels/decode.h. "" if there is only one way, and in old records.
+// The form in which a step is executed on a device, and what is multiplied there: decode_step_form
+// of kernels/decode.h. "" if there is only one form, and in old records.
 struct measurement_step_form {
   const char *form;       // "recorded graph", "one launch", "single launches"
   const char *fallback;   // why it is not the intended form, and takes longer than necessary
@@ -186,7 +186,7 @@ struct measurement_flags {
   bool window_differs; // the rates of the window and of the samples, by MAX_WINDOW_DIFFERENCE
 };
 
-// Of a quantity sampled several times while the load ran. NAN if unknown.
+// The range of a quantity sampled several times while the load ran. NAN if unknown.
 struct measurement_range {
   double min, median, max;
 };
@@ -209,7 +209,7 @@ struct measurement_telemetry {
       *links; // "PCIe 5 x16, 18 NVLinks", the widest of the window: links rest; "" where unknown
 };
 
-// Other watts of the same window, never part of the device's own. NAN if not measured.
+// Watts of other meters in the same window, never part of the device's own. NAN if not measured.
 struct measurement_beside {
   double soak_s;          // of the same load before the window
   double module_power_w;  // of the superchip module with the device, its CPU and memory included
@@ -236,7 +236,7 @@ struct measurement_window {
 #define MEASUREMENT_READINGS  240
 #define MEASUREMENT_READING_S 0.05
 
-// Without readings: no meter, or a record of an older schema.
+// A meter's readings; none without a meter, and in records of an older schema.
 struct measurement_readings {
   struct measurement_window idle, load;
 };
@@ -266,7 +266,7 @@ struct measurement_shard {
   const char *source;  // of all_reduce_s
 };
 
-// One of the devices, by its identity.
+// One of several devices, by its identity.
 struct measurement_member {
   int index; // of the device within the backend when measured
   const char *name, *uuid, *pci;
@@ -325,7 +325,7 @@ struct measurement {
   struct measurement_types types;
   int batch, context;
 
-  // false: tokens_per_s is that of the first `layers_measured` layers only, or of a rank's share
+  // If false, tokens_per_s is that of the first `layers_measured` layers only, or of a rank's share
   // without its exchanges, and useful only to the probe's user. Such a result is never used as its
   // model's throughput.
   bool whole_model;
@@ -334,17 +334,17 @@ struct measurement {
   size_t slice_count;
   double slice_error_s; // standard error of the extrapolated step; NAN for two depths
 
-  // Of all rows of the batch, over time: batch / mean step. Per device, or for all devices of
-  // measurement_devices.
+  // The rate of all rows of the batch, over time: batch / mean step. For one device, or for all
+  // devices of measurement_devices together.
   double tokens_per_s, ci95_low, ci95_high; // 95 % interval; NAN if unknown: timing.h
   double step_seconds, p5_s, p95_s; // median and quantiles of a step's time; of slices: mean and
                                     // its interval
   double layer_seconds;             // step_seconds / layers
   const double *samples;            // seconds per step, in order; none for slices
   size_t sample_count;
-  // Of each sample, in the same order: the bytes that a step read, over its time and the bandwidth
-  // of the reads before and after it. None for slices, where the reads were no ceiling, and in
-  // records before schema 19.
+  // The share that each sample reached, in the same order: the bytes that a step read, over its
+  // time and the bandwidth of the reads before and after it. None for slices, where the reads were
+  // no ceiling, and in records before schema 19.
   const double *shares;
   size_t share_count;
 
@@ -363,8 +363,8 @@ struct measurement {
   double sampled_power_w;                 // trapezoid of sampled power, to check load_power_w
   double energy_j, energy_window_s;       // between two edges of the counter
   double window_tokens_per_s;             // as tokens_per_s, decoded meanwhile
-  // load_power_w of all ranks, over the tokens that were decoded at those watts; before schema 17
-  // over tokens_per_s.
+  // The energy of a token: load_power_w of all ranks, over the rate of the tokens that were decoded
+  // at those watts; before schema 17 over tokens_per_s.
   double joules_per_token;
   double power_slope_w_per_s; // over the energy window
   struct measurement_readings readings;
@@ -401,9 +401,8 @@ struct measurement_record {
   const char *accelerator; // id, if it does not follow from the device's name; else NULL
 };
 
-// What went wrong during the measurement, in a line for users of the figures: "unsteady, +-12 %: 66
-// % (60-72) of the read bandwidth"; "" if all went well. It does not change the grade. In the
-// arena.
+// The doubts about the measurement, in a line for users of its figures: "unsteady, +-12 %: 66 %
+// (60-72) of the read bandwidth"; "" if all went well. It does not change the grade. In the arena.
 const char *measurement_doubts(const struct measurement *result, struct arena *arena);
 
 // Whether window_tokens_per_s is further from tokens_per_s than MAX_WINDOW_DIFFERENCE.
@@ -422,8 +421,9 @@ double measurement_read_share(const struct measurement *result);
 #define MAX_MATRIX_SHARE 1.02
 double measurement_matrix_share(const struct measurement_prefill *prefill);
 
-// Tokens per second in the seconds of load_power_w, so that joules per token are the quotient; the
-// samples' where the record does not have them (before schema 17, and 18 for prompts) or no watts.
+// The tokens per second in the seconds of load_power_w, so that joules per token are the quotient;
+// the samples' rate if the record does not have these (before schema 17, and 18 for prompts), or no
+// watts.
 double measurement_rate(const struct measurement *result);
 double measurement_prompt_rate(const struct measurement_prefill *prompt);
 
@@ -432,13 +432,13 @@ double measurement_prompt_rate(const struct measurement_prefill *prompt);
 int measurement_devices(const struct measurement *result);
 int measurement_metered_devices(const struct measurement *result);
 
-// Seconds and joules of the window, excluding gaps.
+// The seconds and joules of the window, excluding gaps.
 double measurement_window_seconds(const struct measurement_window *window);
 double measurement_window_joules(const struct measurement_window *window);
 
-// W/s of a straight line through the means, of a counter's without the first and the last if there
-// are more than 4. Only these begin and end at edges of the counter: the readings between are up to
-// a period old, which would tilt the line. NAN with fewer than two means.
+// The slope in W/s of a straight line through the means, for a counter without the first and the
+// last if there are more than 4. Only these begin and end at edges of the counter: the readings
+// between are up to a period old, which would tilt the line. NAN with fewer than two means.
 double measurement_window_slope(const struct measurement_window *window, struct arena *arena);
 
 bool measurement_has_gap(const struct measurement_window *window);

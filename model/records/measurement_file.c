@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Is the mean of the readings that of the window? With a gap this cannot be determined, nor if the
-// mean of that kind is not in the record, such as that of the sensors over an idle window.
+// Whether the mean of the readings is that of the window. True also if this cannot be determined:
+// with a gap, or if the record lacks the mean of that kind, such as the sensors' over an idle
+// window.
 static bool has_mean(const struct measurement_window *window, double power_w) {
   const double tolerance = 1e-6; // for sums of differences of large numbers
   if (!window->count || isnan(power_w) || measurement_has_gap(window))
@@ -47,7 +48,7 @@ static const char *wrong_readings(const struct measurement *result) {
 // that the samples do not tell is unknown.
 #define MEAN_SCHEMA     18
 #define INTERVAL_SCHEMA 19
-// That since which the slope of the watts is that of the readings (measurement_window_slope).
+// The schema since which the slope of the watts is that of the readings (measurement_window_slope).
 #define SLOPE_SCHEMA 17
 
 // The seconds of which a record of that schema gives the rate.
@@ -137,7 +138,7 @@ static void restate_prompts(struct measurement *result, struct arena *arena) {
   result->prefills = prompts;
 }
 
-// Samples from which no rate follows leave what the file states.
+// Restates the steps. If no rate follows from the samples, what the file states is left.
 static void restate_steps(struct measurement *result, struct arena *arena) {
   struct measurement told = *result;
   if (!timing_is_told(result))
@@ -157,7 +158,7 @@ static void restate_slope(struct measurement *result, struct arena *arena) {
       fabs(slope) * result->energy_window_s > MAX_POWER_CHANGE * result->load_power_w;
 }
 
-// What follows from a record's own samples and readings is restated by today's formulas, so that
+// Restates what follows from a record's own samples and readings by today's formulas, so that
 // records of all schemas can be compared.
 static void restate(struct measurement *result, int schema, struct arena *arena) {
   if (schema < SLOPE_SCHEMA)

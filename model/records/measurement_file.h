@@ -13,8 +13,8 @@ struct json_t; // of jansson
 // schema; a field that is missing, of the wrong type or unknown; a number that is negative or out
 // of range; a digest that does not match the content. NULL after errors.
 //
-// Of a record of an older schema, what follows from its own samples and readings is that of today's
-// formulas (model/records/timing.h), not what the file states; the digest is the file's.
+// In a record of an older schema, what follows from its own samples and readings is computed by
+// today's formulas (model/records/timing.h), not taken from the file; the digest is the file's.
 struct measurement_record *measurement_read(const char *path, struct arena *arena,
                                             struct diagnostics *diagnostics);
 
@@ -23,7 +23,7 @@ struct measurement_record *measurement_of_json(const struct json_t *object,
                                                const struct source *source, struct arena *arena,
                                                struct diagnostics *diagnostics);
 
-// Like record_write. Sets path and digest. Returns 0 or -1.
+// Writes a record as record_write does. Sets path and digest. Returns 0 or -1.
 int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
                       struct diagnostics *diagnostics);
 

@@ -42,8 +42,8 @@ struct production {
   double running;             // requests at once, mean; NAN if not counted
   int resets;                 // of counters
   int utc_offset_min;         // offset of the profile's zone from UTC
-  // Shares of a day's output tokens, hour by hour of that zone's day: 24, or none where an hour of
-  // the day is never covered whole.
+  // The shares of a day's output tokens, hour by hour of that zone's day: 24, or none if an hour of
+  // the day is never covered completely.
   const double *day_profile; // [day_profile_count]
   size_t day_profile_count;
   const struct production_hour *hours; // [hour_count]
@@ -65,7 +65,7 @@ struct production *production_of_json(const struct json_t *object, const struct 
 // Whether an object is a record of this kind, of whatever content.
 bool production_is_one(const struct json_t *object);
 
-// Output tokens/s that each accelerator behind the counters served, on average.
+// The output tokens/s that each accelerator behind the counters served, on average.
 double production_throughput(const struct production *production);
 
 #endif

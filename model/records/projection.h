@@ -30,7 +30,7 @@
 #include "model/records/measurement.h"
 #include "model/records/records.h"
 
-// 10 points of the read bandwidth: beyond this, comparisons across vendors state that the
+// Ten points of the read bandwidth: beyond this, comparisons across vendors state that the
 // difference includes the tool's own tuning (model/scenario/read_shares.h).
 #define PROJECTION_TUNING 0.10
 // Matrix products reach 51 % of the datasheet's dense rate on MI300X and 60 % on MI325X
@@ -51,8 +51,8 @@ struct projection {
   const char *date;                                         // of the record
 };
 
-// From the record file named `file` to `accelerator`, an id of the catalogue. Returns NULL, or why
-// there is no projection, as message text in the arena.
+// Projects from the record file named `file` to `accelerator`, an id of the catalogue. Returns
+// NULL, or why there is no projection, as message text in the arena.
 const char *projection_make(const struct records *records, const char *file,
                             struct catalog *catalog, const char *accelerator,
                             const struct workload *workload, struct projection *out,

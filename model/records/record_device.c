@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-// Minimum share of the part's memory: a runtime keeps a few per cent for itself and ECC.
+// The minimum share of a part's memory that a whole device has: a runtime keeps a few per cent for
+// itself and ECC.
 #define WHOLE_DEVICE 0.85
 
 static bool is_of_backend(const struct measurement_record *record, const char *backend) {

@@ -12,12 +12,11 @@
 
 #include <stdbool.h>
 
-// Is there any record of this backend ("cpu")? Returns the newest one, or NULL.
+// The newest record of this backend ("cpu"), or NULL.
 const struct measurement_record *records_of_backend(const struct records *records,
                                                     const char *backend);
 
-// Is there one for this accelerator (an id of the catalogue, or a backend)? Returns the newest one,
-// or NULL.
+// The newest record of this accelerator (an id of the catalogue, or a backend), or NULL.
 const struct measurement_record *records_of_accelerator(const struct records *records,
                                                         const char *accelerator);
 

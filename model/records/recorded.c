@@ -28,8 +28,8 @@ static bool record_counts(const struct query *query, const struct measurement_re
   return records_is_of_accelerator(query->records, record, query->accelerator);
 }
 
-// Lower is better: few devices rather than many, and all of them measured rather than the share of
-// one.
+// The rank of a result, of which lower is better: few devices rather than many, and all of them
+// measured rather than the share of one.
 static int kind_of(const struct measurement *result) {
   return 2 * measurement_devices(result) + (result->shard.of > 1);
 }
@@ -51,8 +51,9 @@ static double limit_of(const struct measurement *result) {
   return result->record->environment.device_state.power_limit_w;
 }
 
-// Of two results, each with the grade of the figure that it gives, the one at the higher power
-// limit counts, if their records state it, else the better grade, else the newer one.
+// Whether a result counts rather than another. Each comes with the grade of the figure that it
+// gives: the one at the higher power limit counts, if their records state it, else the better
+// grade, else the newer one.
 static bool goes_before(const struct measurement *result, enum grade grade,
                         const struct measurement *other, enum grade other_grade) {
   const double limit_w = limit_of(result), other_w = limit_of(other);
@@ -63,7 +64,7 @@ static bool goes_before(const struct measurement *result, enum grade grade,
   return strcmp(result->finished, other->finished) > 0;
 }
 
-// Of one model in the same precisions, and so on one curve.
+// Whether two results are of one model in the same precisions, and so on one curve.
 static bool is_same_model(const struct measurement *a, const struct measurement *b) {
   return !strcmp(a->model.id, b->model.id) && !strcmp(a->precision, b->precision) &&
          !strcmp(a->types.activations, b->types.activations) && !strcmp(a->types.kv, b->types.kv) &&
@@ -201,7 +202,7 @@ static const char *model_text(const struct measurement *result, struct arena *ar
                       recorded_precision(types->head), source_file_name(result->record->path));
 }
 
-// How many records have the result, at the same power limit if they state it.
+// The number of records that have the result, at the same power limit if they state it.
 static size_t count_alike(const struct query *query, const struct measurement *result) {
   size_t count = 0;
   for (size_t i = 0; i < query->records->count; i++) {
@@ -291,7 +292,7 @@ static const char *measured_values(const struct query *query, enum workload_key 
   return list;
 }
 
-// Of one device.
+// The rate of one of a result's devices.
 static double rate_of(const struct measurement *result) {
   return measurement_rate(result) / measurement_devices(result);
 }
@@ -323,13 +324,15 @@ struct line {
   const struct measurement *nearest, *metered; // of all; of those with watts
 };
 
-// Of two that are equally near the smaller counts.
+// Whether `axis` is nearer to `at` than the best so far. Of two that are equally near, the smaller
+// counts.
 static bool is_nearer(int axis, int best, int at) {
   const int far = abs(axis - at), best_far = abs(best - at);
   return far < best_far || (far == best_far && axis < best);
 }
 
-// At the required value of the other axis; near INT_MAX is the largest.
+// The curve along one axis at the required value of the other. The result nearest to `at` is
+// line.nearest; INT_MAX asks for the largest.
 static struct line curve_along(const struct query *query, enum workload_key along,
                                enum workload_key across, int at, int other) {
   struct line line = {.curve = {.accelerators = 1, .grade = GRADE_MEASURED}};
@@ -350,7 +353,7 @@ static struct line curve_along(const struct query *query, enum workload_key alon
   return line;
 }
 
-// Watts along one axis, of the results that have any. False outside these.
+// Takes the watts along one axis, from the results that have any. Returns false outside these.
 static bool take_watts(const struct query *query, const struct line *line, enum workload_key along,
                        int at, struct recorded *out) {
   const struct curve *curve = &line->curve;
@@ -388,7 +391,7 @@ static void fill_watts(const struct query *query, int batch, int context, struct
   take_watts(query, &line, WORKLOAD_CONTEXT, context, out);
 }
 
-// Measured or interpolated.
+// Takes the figure, measured or interpolated.
 static bool figure_at(const struct query *query, int batch, int context, struct recorded *out) {
   for (size_t i = 0; i < query->count; i++)
     if (query->fitting[i]->batch == batch && query->fitting[i]->context == context) {

@@ -75,7 +75,7 @@ static const char *doubt_of(const struct serving_rung *rung, struct arena *arena
              : "";
 }
 
-// Of the first rung of the curve that has one.
+// The doubt about the first rung of the curve that has one.
 static const char *doubt_of_curve(const struct served_rungs *rungs, struct arena *arena) {
   const char *doubt = "";
   for (size_t i = 0; i < rungs->closed && !*doubt; i++)
@@ -83,7 +83,7 @@ static const char *doubt_of_curve(const struct served_rungs *rungs, struct arena
   return doubt;
 }
 
-// With its times at a percentile; 0: the strictest.
+// Fills in what the rung delivers, with its times at a percentile; 0: the strictest.
 static void fill(const struct served_rungs *rungs, const struct serving_rung *nearest,
                  int percentile, struct served *out, struct arena *arena) {
   const struct serving_record *record = rungs->record;
@@ -157,7 +157,8 @@ static const char *saturation_text(const struct served_rungs *rungs,
              : "; a higher rate of requests may yield more, as the ladder ends before saturation";
 }
 
-// Of the closed loops, or of those whose watts are on the curve; NULL for none.
+// The closed loop nearest to a batch or, if `metered`, the nearest whose watts are on the curve;
+// NULL for none.
 static const struct serving_rung *nearest_to(const struct served_rungs *rungs, double batch,
                                              bool metered) {
   const struct serving_rung *nearest = NULL;

@@ -13,10 +13,10 @@
 #include "model/records/served_rungs.h"
 #include "model/records/serving.h"
 
-// If the last step of a ladder adds less than this, the server is saturated.
+// If the last step of a ladder adds less than this share, the server is saturated.
 #define SERVED_SATURATION 0.03
 
-// One place on the curve. Per accelerator; NAN if not measured.
+// A place on the curve. Amounts are per accelerator; NAN if not measured.
 struct served {
   const struct served_rungs *rungs;
   const struct serving_rung *nearest; // the one whose load, lengths and meter are shown
@@ -33,7 +33,8 @@ struct served {
 // The rung with the server's highest throughput.
 void served_most(const struct served_rungs *rungs, struct served *out, struct arena *arena);
 
-// With that many requests in flight. Returns NULL, or why not: outside the measured range.
+// Finds the place with that many requests in flight. Returns NULL, or why there is none: it is
+// outside the measured range.
 const char *served_at(const struct served_rungs *rungs, int batch, struct served *out,
                       struct arena *arena);
 

@@ -71,7 +71,8 @@ const struct serving_record *served_of_accelerator(const struct records *records
   return newest;
 }
 
-// How a record differs from the option, or what the workload states and the record does not.
+// The reason why a record does not fit: how it differs from the option, or what the workload states
+// and the record does not.
 static const char *why_not(const struct query *query, const struct serving_record *record) {
   const struct served_request *request = query->request;
   const struct workload *workload = request->workload;
@@ -122,12 +123,12 @@ static bool has_lengths(const struct query *query, const struct served_rungs *ru
   return has_length(rungs->input_tokens, *context ? atof(context) : 0) && has_request(query, rungs);
 }
 
-// MLPerf's requests count for any length.
+// Whether the rungs may count for the workload. MLPerf's requests count for any length.
 static bool may_count(const struct query *query, const struct served_rungs *rungs) {
   return rungs->record->grade == GRADE_BENCHMARK || has_lengths(query, rungs);
 }
 
-// With similar lengths.
+// The rungs of this record with lengths like the rung's, made if there are none yet.
 static struct served_rungs *place_of(struct query *query, size_t from,
                                      const struct serving_record *record,
                                      const struct serving_rung *rung) {
@@ -244,7 +245,8 @@ static const char *why_several(const struct query *query) {
                       query->request->accelerator, list);
 }
 
-// Where some have the lengths that the workload states, MLPerf's do not count.
+// Keeps only the rungs with the lengths that the workload states, if there are any: MLPerf's then
+// do not count.
 static void keep_stated_lengths(struct query *query) {
   size_t stated = 0;
   for (size_t i = 0; i < query->count; i++)

@@ -23,8 +23,8 @@ struct served_request {
   double input_tokens, output_tokens; // of a request; 0: not stated
 };
 
-// Is there a record of the accelerator, with a model and precision that do not contradict the
-// workload?
+// Whether there is a record of the accelerator, with a model and precision that do not contradict
+// the workload.
 bool served_is_there(const struct served_request *request);
 
 // The newest record of an accelerator, whatever model it served, or NULL.

@@ -56,7 +56,7 @@ double served_watts(const struct served_rungs *rungs, double watts,
   return watts / (whole || !power->devices ? rungs->record->accelerators : power->devices);
 }
 
-// What the meter of the first metered closed loop covers.
+// The coverage of the meter in the first closed loop that has one.
 static enum serving_coverage coverage_of(const struct served_rungs *rungs) {
   for (size_t i = 0; i < rungs->closed; i++)
     if (!isnan(rungs->list[i]->power.load_power_w))

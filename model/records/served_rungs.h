@@ -35,7 +35,7 @@ bool served_is_alike(double a, double b);
 // "requests of 1024 tokens in, 256 out"
 const char *served_lengths_text(const struct served_rungs *rungs, struct arena *arena);
 
-// Watts per accelerator: its own, or including its share of the host if the meter covers that.
+// The watts per accelerator: its own, or including its share of the host if the meter covers that.
 double served_watts(const struct served_rungs *rungs, double watts,
                     const struct serving_power *power);
 

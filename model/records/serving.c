@@ -14,7 +14,7 @@
 
 static const char *const kinds[] = {SERVING_RECORD, NULL};
 static const char *const bases[] = {[BASIS_SERVING] = "serving", [BASIS_DECODE] = "decode", NULL};
-// In the order of enum grade.
+// The grades that a record may have, in the order of enum grade.
 static const char *const grades[] = {"measured", "", "benchmark", "published", "projected", NULL};
 
 const char *const serving_coverage_names[] = {[COVERS_NOTHING] = "nothing",
@@ -149,6 +149,20 @@ const char *const serving_statistic_names[LATENCY_STATISTICS] = {[LATENCY_MEAN] 
                                                                  [LATENCY_P90] = "P90",
                                                                  [LATENCY_P95] = "P95",
                                                                  [LATENCY_P99] = "P99"};
+
+bool serving_record_has_rungs(const struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++)
+    if (!*record->rungs[i].refused)
+      return true;
+  return false;
+}
+
+bool serving_record_has_watts(const struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++)
+    if (!isnan(record->rungs[i].power.load_power_w))
+      return true;
+  return false;
+}
 
 double serving_latency_at(const struct serving_latency *latency, enum serving_statistic statistic) {
   const double told[LATENCY_STATISTICS] = {[LATENCY_MEAN] = latency->mean_s,

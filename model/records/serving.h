@@ -22,10 +22,10 @@
 
 struct json_t; // of jansson
 
-// One sequence with MEASUREMENT_SCHEMA, so that a version that does not know serving reports that
-// it is too old. The member "record" distinguishes the two kinds. 10 adds the device's name, 11 the
-// node's, 12 the precisions in which the server computes and holds its KV cache, 13 the number of
-// requests that have a time per output token.
+// The schema numbers share one sequence with MEASUREMENT_SCHEMA, so that a version that does not
+// know serving reports that it is too old. The member "record" distinguishes the two kinds. 10 adds
+// the device's name, 11 the node's, 12 the precisions in which the server computes and holds its KV
+// cache, 13 the number of requests that have a time per output token.
 #define SERVING_SCHEMA 13
 #define SERVING_OLDEST 9
 #define SERVING_RECORD "engine run"
@@ -44,8 +44,8 @@ extern const char *const serving_load_names[];
 
 enum serving_basis { BASIS_SERVING, BASIS_DECODE };
 
-// Of a rung's answered requests, in seconds. NAN if not reported, or if there were too few: see
-// serving_samples.
+// The latency of a rung's answered requests, in seconds. NAN if not reported, or if there were too
+// few: see serving_samples.
 struct serving_latency {
   double mean_s, p50_s, p90_s, p95_s, p99_s, std_s;
 };
@@ -62,13 +62,13 @@ enum serving_statistic {
 
 extern const char *const serving_statistic_names[LATENCY_STATISTICS]; // "mean", "P50", ...
 
-// What the meter covers. A node's watts include its host, a module's its processor.
+// The hardware that a meter covers. A node's watts include its host, a module's its processor.
 enum serving_coverage { COVERS_NOTHING, COVERS_ACCELERATORS, COVERS_MODULES, COVERS_NODE };
 
-// As stored in a record.
+// The names of the coverages as stored in a record.
 extern const char *const serving_coverage_names[];
 
-// NAN if not measured.
+// The watts of a rung. NAN if not measured.
 struct serving_power {
   const char *source; // "nvml, 8 devices", "MLPerf spl.txt"; "none: WHY"
   enum serving_coverage covers;
@@ -94,8 +94,8 @@ struct serving_rung {
   double cached_share;                            // of the input tokens; NAN unknown
   double window_s;                                // NAN unknown
   double completed, failed;                       // requests; NAN unknown
-  // Of the whole server, over the window. NAN: for a refused rung; for a static batch, output if
-  // only prompts were read, and input if only output was written.
+  // The rates of the whole server, over the window. NAN: for a refused rung; for a static batch,
+  // output if only prompts were read, and input if only output was written.
   double output_tokens_per_s, input_tokens_per_s;
   struct serving_latency ttft, tpot, end_to_end, chunk_gap;
   double tpot_requests;          // of the completed ones, those with a TPOT; NAN unknown
@@ -151,10 +151,16 @@ struct serving_record {
 struct serving_rung serving_rung_unknown(void);
 struct serving_record serving_record_unknown(void);
 
-// NAN if it was not reported.
+// Whether any rung was not refused.
+bool serving_record_has_rungs(const struct serving_record *record);
+
+// Whether any rung has its load's watts.
+bool serving_record_has_watts(const struct serving_record *record);
+
+// A statistic of a latency; NAN if it was not reported.
 double serving_latency_at(const struct serving_latency *latency, enum serving_statistic statistic);
 
-// P90, P95 or P99; NAN for any other.
+// The percentile 90, 95 or 99 of a latency; NAN for any other.
 double serving_percentile(const struct serving_latency *latency, int percentile);
 
 // The fewest requests with which a statistic may be reported; 1 for the mean.
@@ -174,7 +180,7 @@ const char *serving_untold(const struct serving_rung *rung, struct arena *arena)
 // Whether the server's own counters contradict what the client counted: another client used it.
 bool serving_counters_differ(const struct serving_rung *rung);
 
-// Tokens per chunk above which an engine speculates, or waits before it sends.
+// The tokens per chunk above which an engine must be speculating, or waiting before it sends.
 #define SERVING_CHUNK_TOKENS 1.2
 
 // Why a record on that basis cannot have such a rung, NULL if it can: a figure out of range;
@@ -187,9 +193,9 @@ const char *serving_wrong_rung(const struct serving_rung *rung, enum serving_bas
 // grade without its source. Returns 0 or -1.
 int serving_check(const struct serving_record *record, struct diagnostics *diagnostics);
 
-// What a record discloses of a server's name for its model: of a file path only the file's name,
-// because a record is passed on and its owner's folders should not be. A name with an owner, such
-// as "meta-llama/Llama-3.1-8B", is not a path. Points into `name`.
+// The part of a server's name for its model that a record discloses: of a file path only the file's
+// name, because a record is passed on and its owner's folders should not be. A name with an owner,
+// such as "meta-llama/Llama-3.1-8B", is not a path. Points into `name`.
 const char *serving_told_name(const char *name);
 
 // serving_check, then record_write with the served model's name as serving_told_name discloses it.

@@ -46,8 +46,9 @@ static bool tell_slices(struct measurement *result, struct arena *arena) {
   return settled;
 }
 
-// t = a + b L, at the model's number of layers. The interval combines each depth's own interval,
-// propagated through the line, and with three depths the line's own error.
+// The time of a step by the line t = a + b L, at the model's number of layers. The interval
+// combines each depth's own interval, propagated through the line, and with three depths the line's
+// own error.
 static struct summary extrapolate(struct measurement *result, struct arena *arena) {
   const size_t count = result->slice_count;
   double *layers = arena_array(arena, count, sizeof *layers);

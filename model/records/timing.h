@@ -16,10 +16,10 @@
 // it has slices.
 bool timing_is_told(const struct measurement *result);
 
-// From the samples of steps, or of slices of the model: step_seconds, p5_s, p95_s, layer_seconds,
-// tokens_per_s with its interval (NAN if the samples are too few or too few of them independent, or
-// if it would reach a time of 0), flags.unconverged; of slices also their own times and
-// slice_error_s, of a rank's share its own step. The slices are copied to the arena.
+// Fills in a result from the samples of its steps, or of slices of the model: step_seconds, p5_s,
+// p95_s, layer_seconds, tokens_per_s with its interval (NAN if the samples are too few or too few
+// of them independent, or if it would reach a time of 0), flags.unconverged; of slices also their
+// own times and slice_error_s, of a rank's share its own step. The slices are copied to the arena.
 //
 // Tokens per second are those over time, of the mean step: a step that takes three times as long as
 // the others costs its seconds. step_seconds is the median, what a step takes when nothing

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-// 127.0.0.1, but not 127.example.com
+// Whether the host is a loopback address such as 127.0.0.1, and not 127.example.com.
 static bool is_loopback(const char *host, size_t length) {
   static const char net[] = "127.";
   return length > sizeof net - 1 && !strncmp(host, net, sizeof net - 1) &&

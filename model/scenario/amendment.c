@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-// One option without cases: its inputs need only the layer of --set OPTION.KEY.
+// An amendment has one option without cases: its inputs need only the layer of --set OPTION.KEY.
 static const struct layer amended = {.origin = ORIGIN_SET_OPTION, .option = 0};
 
 struct amendment *amendment_new(const struct scenario *scenario, struct arena *arena) {
@@ -24,7 +24,8 @@ void amendment_take_workload(struct amendment *amendment, const char *name,
 
 void amendment_take_option(struct amendment *amendment, const char *name, const struct ini_key *key,
                            struct diagnostics *diagnostics) {
-  // As if the option named it: a throughput that the option states is a contradiction, as there.
+  // The key counts as if the option named it, so a throughput that the option states contradicts
+  // it.
   if (selection_take(&amendment->option, ORIGIN_OPTION, name, key, amendment->scenario->catalog,
                      amendment->arena, diagnostics))
     return;

@@ -33,7 +33,7 @@ void amendment_take_option(struct amendment *amendment, const char *name, const 
 // Replaces entries of figures[model->count] with the option's amended inputs.
 void amendment_apply(const struct amendment *amendment, const struct figure **figures);
 
-// Why an option has no throughput for an amended workload.
+// The reason why an option has no throughput for an amended workload.
 enum lack_kind {
   LACK_NONE,
   LACK_EVIDENCE, // none is stated, measured or published

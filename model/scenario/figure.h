@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Where a figure comes from, weakest first: of several statements that apply to an option in a
-// case, that of the last origin holds. How each is written is in origin_layers.
+// The origin of a figure, weakest first: of several statements that apply to an option in a case,
+// that of the last origin holds. origin_layers shows how each is written.
 enum origin {
   ORIGIN_NONE,      // not given: absent, or computed
   ORIGIN_DEFAULT,   // the model's default
@@ -34,7 +34,7 @@ struct origin_layer {
 
 extern const struct origin_layer origin_layers[ORIGINS];
 
-// One value of a list by year.
+// A value of a list by year.
 struct list_figure {
   double value;       // base units
   const char *text;   // as typed, complete with its unit
@@ -58,26 +58,27 @@ struct figure {
   size_t tier_count;
 };
 
-// What may follow an input's name to state its provenance: NAME.source, NAME.date, NAME.quote.
+// The suffixes of an input's name that state its provenance: NAME.source, NAME.date, NAME.quote.
 enum { FIGURE_ATTRIBUTES = 3 };
 extern const char *const figure_attributes[FIGURE_ATTRIBUTES];
 
-// Is it stated in the scenario or found in data/, rather than a default or of no concern?
+// Whether the figure is stated in the scenario or found in data/, rather than a default or unused.
 bool figure_is_stated(const struct figure *figure);
 
-// Is it there, a default too, and not a zero of what a rent includes?
+// Whether there is a figure, which may be a default, but not the zero of what a rent includes.
 bool figure_is_given(const struct figure *figure);
 
-// Is it stated for this option, not for all?
+// Whether the figure is stated for this option rather than for all.
 bool figure_is_of_option(const struct figure *figure);
 
-// That, or found for this option alone: what is said for all options, a range too, is not about it.
+// Whether the figure is stated or found for this option alone. Statements for all options,
+// including ranges, are then not about it.
 bool figure_is_own(const struct figure *figure);
 
-// Is it given by the selected case or --set? Nothing else then moves it.
+// Whether the figure is given by the selected case or --set. Nothing else then moves it.
 bool figure_is_what_if(const struct figure *figure);
 
-// Does somebody else answer for it: the user's source, an offer or the catalogue?
+// Whether the figure comes from a source: the user's, an offer or the catalogue.
 bool figure_has_source(const struct figure *figure);
 
 // The highest of all years.

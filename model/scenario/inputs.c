@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-// One layer's statement about one input.
+// A layer's statement about an input.
 struct said {
   struct figure figure;
   struct place key_place;
@@ -52,7 +52,7 @@ static struct said *said_at(const struct inputs *inputs, struct layer layer, int
   return &(*block)[declaration % BLOCK];
 }
 
-// NULL if nothing is said.
+// What a row says about an input; NULL for nothing.
 static struct said *said_in(const struct inputs *inputs, size_t row, int declaration) {
   struct said **blocks = inputs->rows[row];
   struct said *block = blocks ? blocks[declaration / BLOCK] : NULL;
@@ -152,8 +152,8 @@ static int currency_of(const char *text) {
   return -1;
 }
 
-// One formula serves all years. Returns true after an error at the first amount in another currency
-// than those before it.
+// Refuses amounts in different currencies, since one formula serves all years. Returns true after
+// an error at the first amount in another currency than those before it.
 static bool refuse_currencies(const struct inputs *inputs, const struct list_value *list,
                               size_t count, struct diagnostics *diagnostics) {
   const int first = currency_of(list[0].text);

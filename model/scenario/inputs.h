@@ -22,7 +22,7 @@ struct layer {
 
 struct inputs;
 
-// Room for every input of a model at every layer.
+// Inputs with room for every input of a model at every layer.
 struct inputs *inputs_new(const struct model *model, size_t option_count, size_t case_count,
                           struct arena *arena);
 
@@ -32,7 +32,7 @@ struct inputs *inputs_new(const struct model *model, size_t option_count, size_t
 bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
                    const struct ini_key *key, struct diagnostics *diagnostics);
 
-// Is it NAME.source, NAME.date or NAME.quote of an input?
+// Whether it is NAME.source, NAME.date or NAME.quote of an input.
 bool inputs_is_provenance(const struct inputs *inputs, const char *name);
 
 // Takes an input's figure from a key that stands for it, such as `grid = DE`, with its place,
@@ -40,7 +40,7 @@ bool inputs_is_provenance(const struct inputs *inputs, const char *name);
 void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,
                  const struct ini_key *key, struct diagnostics *diagnostics);
 
-// What the layer says about the input, or NULL.
+// The layer's statement about the input, or NULL.
 const struct figure *inputs_said(const struct inputs *inputs, struct layer layer, int declaration);
 
 // Whether any case states the input for all options.
@@ -58,14 +58,13 @@ bool inputs_of_option(const struct scenario *scenario, size_t option, size_t whi
 void inputs_refuse_provenance(const struct inputs *inputs, struct layer layer, int declaration,
                               struct diagnostics *diagnostics);
 
-// After the last assignment: grades the figures by their sources. Reports a source, date or quote
-// without a value.
+// Grades the figures by their sources. Call after the last assignment. Reports a source, date or
+// quote without a value.
 void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics);
 
 // Sets figures[model->count] to what the layers of scenario->inputs alone give an option in a case:
 // figure_none if nothing was said. Layers hold in the order of enum origin; of the option's offers,
-// only that of the case counts. Figures are not copied: they live as long as
-// the inputs.
+// only that of the case counts. Figures are not copied: they live as long as the inputs.
 void inputs_resolve(const struct scenario *scenario, int option, size_t which_case,
                     const struct figure **figures);
 

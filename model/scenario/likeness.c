@@ -41,7 +41,8 @@ void option_refuse_unlike(const struct option *baseline, const struct option *op
   report_unlike(baseline, option, "", difference, option->place, diagnostics);
 }
 
-// Where a case makes its requests longer or shorter, else the option's own place.
+// The place where a case makes the option's or the baseline's requests longer or shorter, else the
+// option's own place.
 static struct place place_of_case(const struct scenario *scenario, const struct option *option,
                                   size_t which_case) {
   static const char *const lengths[] = {"input_tokens", "output_tokens"};

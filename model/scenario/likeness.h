@@ -11,8 +11,8 @@
 // family.
 void scenario_say_mixed(struct scenario *scenario, struct arena *arena);
 
-// Without --mixed, refuses unlike throughputs, whichever case they are unlike in: faces that show
-// all cases rank all of them.
+// Refuses unlike throughputs, unless --mixed is set, whichever case they are unlike in: faces that
+// show all cases rank all of them.
 void scenario_refuse_unlike(const struct scenario *scenario, struct arena *arena,
                             struct diagnostics *diagnostics);
 

@@ -43,7 +43,7 @@ static const struct option *baseline_of(const struct scenario *scenario) {
   return &scenario->options[scenario->baseline];
 }
 
-// What differs between two options' workloads in a case, or NULL.
+// The difference between two options' workloads in a case, or NULL.
 static const char *difference_of(const struct option *a, const struct option *b, size_t which_case,
                                  struct arena *arena) {
   return workload_difference(&a->workloads[which_case], &b->workloads[which_case], arena);
@@ -290,7 +290,7 @@ double ranking_cost_without_credit(const struct scenario *scenario, const struct
     if (credit >= 0 && option_has(option, credit))
       owed += option_value(scenario, option, credit, 0);
   }
-  // Where nothing is owed, not a bit of the cost changes, and ties stay ties.
+  // If nothing is owed, not a bit of the cost changes, and ties stay ties.
   return owed == 0 ? cost(scenario, option)
                    : cost(scenario, option) - owed / option_value(scenario, option, tokens, 0);
 }
@@ -366,7 +366,7 @@ bool ranking_names(const struct scenario *scenario, const struct ranking *rankin
                    option_value(scenario, &scenario->options[against], cost, 0));
 }
 
-// Ranked before compared before neither.
+// The order of options: ranked before compared before neither.
 static int place_of(const struct standing *standing) {
   return standing->ranked ? 0 : standing->compared ? 1 : 2;
 }

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Why an option is not ranked.
+// The reason why an option is not ranked.
 enum rank_bar {
   RANK_FREE,        // it is ranked
   RANK_UPPER_BOUND, // decode only beside serving
@@ -39,7 +39,8 @@ struct standing {
   const char *why_not; // a clause such as "precision: fp8 and bf16"; "" for a ranked option
   bool compared, ranked;
   bool cheapest; // one of the cheapest
-  // Of option_saving: a fraction; NAN also for the baseline and if `compared` is false.
+  // The option's saving, as of option_saving: a fraction; NAN also for the baseline and if
+  // `compared` is false.
   double saving, saving_levelised;
 };
 
@@ -50,9 +51,10 @@ struct ranking {
   int cheapest;          // the first of the cheapest, an index; -1 if fewer than two are ranked
   size_t cheapest_count; // above 1: a tie
   const char *why_none;  // why there is no cheapest: a clause; "" if there is one
-  // What the cheapest is compared with: the baseline or, if that is not ranked or is one of the
-  // cheapest, the next cheapest ranked option; -1 if all ranked options tie. And its saving over
-  // that, a fraction; NAN if the cheapest costs less than nothing: that is no share of a cost.
+  // The option that the cheapest is compared with: the baseline or, if that is not ranked or is one
+  // of the cheapest, the next cheapest ranked option; -1 if all ranked options tie. `saving` is the
+  // cheapest's saving over it, a fraction; NAN if the cheapest costs less than nothing: that is no
+  // share of a cost.
   int against;
   double saving;
   // The first of the cheapest by levelised_cost_per_mtok, if none of the cheapest is one of those:
@@ -62,7 +64,7 @@ struct ranking {
   int without_credit;
 };
 
-// What a token costs if no vendor owes a remedy or damages, in base units.
+// The cost of a token if no vendor owes a remedy or damages, in base units.
 double ranking_cost_without_credit(const struct scenario *scenario, const struct option *option);
 
 // The verdict for the selected case, in the arena.
@@ -78,7 +80,7 @@ bool ranking_is_eligible(const struct standing *standing);
 // Whether at least two options are eligible: otherwise no amount makes one the cheapest.
 bool ranking_may_rank(const struct ranking *ranking);
 
-// Why there is no cheapest whenever fewer than two are ranked: a clause.
+// The reason why there is no cheapest option whenever fewer than two are ranked: a clause.
 const char *ranking_why_nobody(const struct ranking *ranking, struct arena *arena);
 
 // Whether both have serving figures or both have upper bounds: the part of the rule that neither a
@@ -92,7 +94,7 @@ struct fixed_bar {
   const char *why;
 };
 
-// Those of all options, [option_count], in the arena.
+// The fixed bars of all options, [option_count], in the arena.
 const struct fixed_bar *ranking_fixed_bars(const struct scenario *scenario, struct arena *arena);
 
 // The first such bar of any case, as ranking_lasting counts it.
@@ -121,7 +123,8 @@ bool ranking_holds(const struct ranking_amount *amount, double value);
 // "at worst it serves 93.2 % of the demand"
 const char *ranking_words(const struct ranking_amount *amount, double value, struct arena *arena);
 
-// What the amounts require of an option: "serve the demand", "stay within the site power".
+// The requirement that the amounts put on an option: "serve the demand", "stay within the site
+// power".
 const char *ranking_asked(const struct scenario *scenario);
 
 // Whether the verdict names the option: it is one of the cheapest, or ties with the one they are

@@ -54,7 +54,7 @@ static void compare_pairs(const struct scenario *scenario, struct read_shares *s
     }
 }
 
-// What a token costs if the option decodes that many times as fast.
+// The cost of a token if the option decodes that many times as fast.
 static double cost_at(const struct scenario *scenario, const struct option *option, double times) {
   const struct model *model = scenario->model;
   struct arena scratch = {NULL};

@@ -26,7 +26,7 @@ struct read_shares {
   const double *cost;  // [option_count] cost_per_mtok at equal shares; NAN without a share
 };
 
-// Of the selected case, in the arena.
+// The read shares of the selected case, in the arena.
 struct read_shares read_shares_of(const struct scenario *scenario, struct arena *arena);
 
 // Adds the warning to the scenario, if the shares are apart or one of them is unknown.

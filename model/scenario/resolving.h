@@ -72,11 +72,11 @@ void resolving_fill_over(struct resolving *resolving, int declaration, enum orig
                          struct figure figure);
 void resolving_fill(struct resolving *resolving, int declaration, struct figure figure);
 
-// After an error: marks the input as given, so that one mistake is not also reported as a missing
+// Marks the input as given after an error, so that one mistake is not also reported as a missing
 // input.
 void resolving_pretend(struct resolving *resolving, const char *input);
 
-// Does the input have a figure in the base case? False for -1.
+// Whether the input has a figure in the base case. False for -1.
 bool resolving_has(const struct resolving *resolving, int declaration);
 
 // A cell of the catalogue as a figure; false if it is blank.

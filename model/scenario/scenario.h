@@ -84,8 +84,9 @@ struct scenario {
   bool *is_ranged;                  // [model->count]; NULL before ranges are read
   struct correlation *correlations; // range.h; in the order of the file
   size_t correlation_count;
-  // [model->count] of an input whose value chose evidence: what was found for that value, in words.
-  // It is not varied alone, as another value may find something else: sources.h. NULL: none.
+  // [model->count] For an input whose value chose evidence, what was found for that value, in
+  // words; NULL for other inputs. Such an input is not varied alone, as another value may find
+  // something else: sources.h.
   const char **finds;
   struct free_quantity *frees; // free.h; in the order of the file
   size_t free_count;
@@ -96,7 +97,7 @@ struct scenario {
   struct catalog *catalog;            // the data used to resolve it; tables are loaded on demand
   const struct records *records;      // of --measurements
   const char *measurements_directory; // NULL: not requested
-  // What it says about its options, so that one can be resolved again in another case or with an
+  // The statements about the options, so that one can be resolved again in another case or with an
   // amendment: resolution.h.
   bool may_mix;                        // --mixed
   const struct inputs *inputs;         // layer by layer
@@ -110,17 +111,18 @@ int scenario_option(const struct scenario *scenario, const char *id);
 void scenario_unknown_option(const struct scenario *scenario, const char *id, struct place place,
                              struct diagnostics *diagnostics);
 
-// What could be meant by an unknown id, to end a message: as name_hint.
+// The end of a message about an unknown id: the options that could be meant, as name_hint says.
 const char *scenario_option_hint(const struct scenario *scenario, const char *id,
                                  struct arena *arena);
 
-// Did a key that has been refused probably mean this input or selection? It is not missing, too.
+// Whether a refused key probably meant this input or selection, which is then not also reported as
+// missing.
 bool scenario_meant(const struct scenario *scenario, const char *name);
 
-// Columns that a series needs for a horizon.
+// The number of columns that a series needs for a horizon.
 int scenario_columns(const struct scenario *scenario, double horizon_h);
 
-// When an operating period begins: "2027-01", or "2027-01-15" if that is not the first day of a
+// The start of an operating period: "2027-01", or "2027-01-15" if that is not the first day of a
 // month.
 const char *scenario_period_begins(const struct scenario *scenario, int period,
                                    struct arena *arena);
@@ -128,8 +130,8 @@ const char *scenario_period_begins(const struct scenario *scenario, int period,
 // The same for a year of operation, counted from 1.
 const char *scenario_year_begins(const struct scenario *scenario, int year, struct arena *arena);
 
-// What every face of the scenario must say about the comparison: upper bounds, unlike workloads; ""
-// for nothing.
+// The statement about the comparison that every face of the scenario must make: upper bounds,
+// unlike workloads; "" for none.
 const char *scenario_stamp(const struct scenario *scenario, struct arena *arena);
 
 // The same for a face in which another case can be selected: what is unlike in any of them.
@@ -138,7 +140,7 @@ const char *scenario_lasting_stamp(const struct scenario *scenario, struct arena
 // The warnings of the scenario as a whole, then those of each option after its label.
 struct texts scenario_all_warnings(const struct scenario *scenario, struct arena *arena);
 
-// Of an input in a case; figure_none if the model lacks it, -1.
+// The option's figure of an input in a case; figure_none if the model lacks it, -1.
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration);
 
@@ -158,7 +160,8 @@ const struct scenario_offer *option_offer(const struct scenario *scenario,
 const struct scenario_offer *scenario_offer_of(const struct scenario *scenario,
                                                const struct figure *figure);
 
-// What faces show instead of an item's value if it is absent in the selected case; else NULL.
+// The text that faces show instead of an item's value if it is absent in the selected case; else
+// NULL.
 const char *option_none(const struct scenario *scenario, const struct option *option,
                         int declaration);
 
@@ -166,31 +169,31 @@ const char *option_none(const struct scenario *scenario, const struct option *op
 const char *scenario_why_fixed(const struct scenario *scenario, int declaration,
                                struct arena *arena);
 
-// Does the option have the declaration, as an input or computed, and as its own?
+// Whether the option has the declaration, as an input or computed, and as its own.
 bool option_has(const struct option *option, int declaration);
 
-// Does any option have it?
+// Whether any option has the declaration.
 bool scenario_has(const struct scenario *scenario, int declaration);
 
-// Does it belong to another option whose tokens this one serves: an input, or an item that follows
-// only from such?
+// Whether the declaration belongs to another option whose tokens this one serves: an input, or an
+// item that follows only from such inputs.
 bool option_is_lent(const struct option *option, int declaration);
 
-// What stands between the options of a list: ", ", or "; " if a label has a comma of its own.
+// The separator of the options in a list: ", ", or "; " if a label has a comma of its own.
 const char *options_between(const struct scenario *scenario);
 
 // A list of options, or of what is said of each, with one more: "a, b".
 const char *options_joined(const struct scenario *scenario, const char *list, const char *more,
                            struct arena *arena);
 
-// Are its accelerators bought, not rented or those of a token API?
+// Whether the option's accelerators are bought, rather than rented or a token API's.
 bool option_is_owned(const struct option *option);
 
-// What faces show as its hardware: the accelerator's id in the catalogue, or "token API".
+// The option's hardware as faces show it: the accelerator's id in the catalogue, or "token API".
 const char *option_runs_on(const struct option *option);
 
-// What faces show of its workload; "" for nothing. A token API's precision is its provider's
-// choice.
+// A key of the option's workload as faces show it; "" for nothing. A token API's precision is its
+// provider's choice.
 const char *option_workload(const struct option *option, enum workload_key key);
 
 // The option's operating periods in a case, the last of which may be cut short: only entries 0..n
@@ -203,14 +206,14 @@ const struct evidence *option_published(const struct scenario *scenario,
                                         const struct option *option);
 const struct served *option_served(const struct scenario *scenario, const struct option *option);
 
-// Why its published or served throughput may be wrong, or "".
+// The reason why the option's published or served throughput may be wrong, or "".
 const char *option_doubt(const struct scenario *scenario, const struct option *option);
 
 // The input for the price of the option's accelerators: list_price or a rent, whatever the currency
 // that it is stated in; -1 if the model has none.
 int option_price(const struct scenario *scenario, const struct option *option);
 
-// 1 - cost / base; NAN if one of them is less than nothing, which is no share of a cost.
+// The saving 1 - cost / base; NAN if one of them is less than nothing, which is no share of a cost.
 double cost_saving(double cost, double base);
 
 // Whether neither the option nor the baseline costs less than nothing.

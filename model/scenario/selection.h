@@ -36,10 +36,11 @@ struct selections {
 
 const char *selection_key_name(int key);
 
-// key: -1 if `name` is not a selection.
+// The selection of that name, or -1.
 int selection_key_find(const char *name);
 
-// May an option do without it, and --set take it back? All but the accelerator and the workload's.
+// Whether an option may do without the key, and --set take it back: all but the accelerator and the
+// workload's keys.
 bool selection_is_optional(int key);
 
 // Takes NAME = VALUE of an option or, at a layer of all options, of the workload. False if `name`
@@ -55,7 +56,7 @@ double selection_power_limit(const struct selections *selections, struct arena *
 // The selection, or NULL if there is none.
 const struct ini_key *selection_of(const struct selections *selections, int key);
 
-// What a row of a provider's prices gives.
+// The inputs that a row of a provider's prices gives.
 enum { SELECTION_API_PRICES = 3 };
 extern const char *const selection_api_prices[SELECTION_API_PRICES];
 

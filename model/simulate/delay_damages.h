@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// What a delay costs: the amount with which a token would be as cheap as on time, at least 0.
+// The cost of a delay: the amount with which a token would be as cheap as on time, at least 0.
 // unpaid: the cost before damages; on_time: per token.
 double delay_cost(double unpaid, double tokens, double on_time);
 

@@ -26,7 +26,7 @@ enum {
 
 #define MAX_SIMULATE_DRAWS UINT64_C(4000000000) // Sobol's points have 32 bits
 
-// What all parts of a run have in common.
+// The frame that all parts of a run have in common.
 struct simulation_frame {
   const char *title, *item, *unit, *digest, *case_name, *stamp;
   const char *asked;  // of an option for it to be ranked: ranking.h
@@ -91,7 +91,7 @@ void simulation_part_add(struct simulation_part *into, const struct simulation_p
 int simulation_merge(struct simulation_part *into, const struct simulation_part *from,
                      struct diagnostics *diagnostics);
 
-// NULL, with an error, if no draw was made.
+// The results of a part. NULL, with an error, if no draw was made.
 const struct simulation *simulation_result(const struct simulation_part *part, struct arena *arena,
                                            struct diagnostics *diagnostics);
 

@@ -178,7 +178,7 @@ static double take_number(struct part_reader *reader, const json_t *value, const
   return json_number_value(value);
 }
 
-// NAN where the part has none.
+// Takes a number, or NAN if the part has none.
 static double take_number_if_any(struct part_reader *reader, const json_t *value,
                                  const char *name) {
   return json_is_null(value) ? NAN : take_number(reader, value, name);
@@ -257,7 +257,7 @@ static const struct delay_damages *read_damages(struct part_reader *reader, cons
   return damages;
 }
 
-// Where pairs of index and value are read: in `list`, a member of that name, from `at` on.
+// A reader of pairs of index and value, in `list`, a member of that name, from `at` on.
 struct pairs {
   const json_t *list;
   const char *name;
@@ -267,7 +267,7 @@ struct pairs {
   int64_t value;
 };
 
-// False after the last pair, or one that is wrong.
+// Reads the next pair. Returns false after the last one, or one that is wrong.
 static bool next_pair(struct part_reader *reader, struct pairs *pairs) {
   const json_t *index = json_array_get(pairs->list, pairs->at);
   expect_right(reader, json_is_array(pairs->list), pairs->name);
@@ -362,8 +362,8 @@ static void read_outcome(struct part_reader *reader, const json_t *object,
             sketch_bins(&frame->shapes[o]));
 }
 
-// In draws with a cheapest option, at least two are ranked, and one or more of these are the
-// cheapest.
+// Checks that in draws with a cheapest option, at least two are ranked, and one or more of these
+// are the cheapest.
 static void check_verdicts(struct part_reader *reader, const struct simulation_part *part,
                            uint64_t done) {
   const struct verdicts *verdicts = &part->verdicts;

@@ -11,8 +11,8 @@
 // Returns 0, or -1 if it could not be written.
 int simulation_part_print(const struct simulation_part *part, FILE *out);
 
-// NULL after errors: invalid JSON, something missing or of the wrong type, counts that do not add
-// up.
+// Reads a part. NULL after errors: invalid JSON, something missing or of the wrong type, counts
+// that do not add up.
 struct simulation_part *simulation_part_read(const char *path, struct arena *arena,
                                              struct diagnostics *diagnostics);
 

@@ -17,7 +17,7 @@ struct simulation_numbers {
   size_t sum_count, end_count;
 };
 
-// In the arena. All parts of one run have the same number of them.
+// The numbers of a part, in the arena. All parts of one run have the same number of them.
 struct simulation_numbers simulation_part_numbers(const struct simulation_part *part,
                                                   struct arena *arena);
 

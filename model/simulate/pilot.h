@@ -6,10 +6,11 @@
 #include "model/simulate/run.h"
 #include "model/simulate/worker.h"
 
-// From the run's first draws. -1 if one of them has a value that is not finite.
+// Finds the shapes of the sketches from the run's first draws. Returns -1 if one of them has a
+// value that is not finite.
 int pilot_find_shapes(struct simulation_run *run, struct worker *worker);
 
-// From all draws of a short run.
+// Finds the shares of influence by regression on ranks, from all draws of a short run.
 void pilot_find_rank_shares(struct simulation_run *run, struct worker *worker);
 
 #endif

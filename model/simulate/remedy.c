@@ -38,7 +38,8 @@ static const char *words_of_replacement(double share, struct arena *arena) {
              : "accelerators are replaced to reach the guaranteed speed";
 }
 
-// From the inputs of the cost model: a remedy of zero owes nothing.
+// Finds the remedy in the inputs of the cost model. Returns false for none: a remedy of zero owes
+// nothing.
 static bool find_remedy(const struct scenario *scenario, size_t o, struct remedy *remedy,
                         struct arena *arena) {
   const struct option *option = &scenario->options[o];

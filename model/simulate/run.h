@@ -18,7 +18,8 @@
 
 struct simulate_request; // of simulate.h
 
-// What is computed for an option: the simulated item, and the items by which options are ranked.
+// The amounts computed for an option: the simulated item, and the items by which options are
+// ranked.
 enum {
   RUN_OUTCOME,
   RUN_COST,
@@ -58,7 +59,7 @@ size_t run_draws_in(const struct simulation_run *run, uint64_t block);
 uint64_t run_pilot_blocks(const struct simulation_run *run);
 uint64_t run_pilot_draws(const struct simulation_run *run);
 
-// Can be called while threads are running.
+// The first block with a value that is not finite. Can be called while threads are running.
 uint64_t run_bad_block(const struct simulation_run *run);
 
 #endif

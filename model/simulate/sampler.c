@@ -49,7 +49,7 @@ static void note(struct sampler_setup *setup, const char *text) {
   setup->notes[setup->sampler->note_count++] = text;
 }
 
-// What becomes of a stated range.
+// The fate of a stated range.
 enum fate { UNUSED, ONLY_SOLVED, DRAWN };
 
 // The range as which each input is drawn, and the fate of those stated.
@@ -244,7 +244,7 @@ static void start_streams(struct sampler_setup *setup) {
 static int prepare_distributions(const struct sampler_setup *setup) {
   for (int v = 0; v < setup->sampler->variable_count; v++) {
     struct range *range = &setup->scenario->ranges[setup->sampler->ranges[v]];
-    // Also for every later sampler of the scenario.
+    // The distribution stays prepared for every later sampler of the scenario.
     if (distribution_prepare(&range->distribution, range->place, setup->scenario->model->arena,
                              setup->diagnostics))
       return -1;
@@ -297,7 +297,8 @@ static void uniforms_of(const struct sampler *sampler, enum sample_side side, un
                 u);
 }
 
-// From the last variable to the first, as each needs only itself and those before it.
+// Correlates the variables of a group, from the last one to the first, as each needs only itself
+// and those before it.
 VECTOR_CLONES static void correlate(const struct sample_group *group, double *const *normals) {
   for (int i = group->count - 1; i >= 0; i--) {
     const double *row = group->factor + (size_t)i * (size_t)group->count;
@@ -314,7 +315,7 @@ VECTOR_CLONES static void correlate(const struct sample_group *group, double *co
   }
 }
 
-// In the far tails a share would round to 0 or 1, for which no distribution has a quantile.
+// Keeps shares in the far tails from rounding to 0 or 1, for which no distribution has a quantile.
 VECTOR_CLONES static void keep_inside(double *u) {
 #pragma omp simd
   for (int k = 0; k < VECTOR_BLOCK; k++)

@@ -57,12 +57,12 @@ struct sampler_request {
   const int *items;
   size_t item_count;
   const bool *wanted; // [option_count][item_count]; NULL: every item of every option
-  // Not drawn, whatever its range, but an additional variable of the response, after those that are
-  // drawn; NULL: none.
+  // The target that is not drawn, whatever its range, but is an additional variable of the
+  // response, after those that are drawn; NULL: none.
   const struct target *solved;
 };
 
-// Does any option draw any input in the selected case, apart from `solved`, which may be NULL?
+// Whether any option draws any input in the selected case, apart from `solved`, which may be NULL.
 bool sampler_draws_any(const struct scenario *scenario, const struct target *solved);
 
 // Draws every range that some option has in the selected case. The scenario stores what its

@@ -210,7 +210,8 @@ static struct simulation_part *run_all(struct simulation_run *run, struct worker
   return part;
 }
 
-// No more than there is work for: waiting for a thread takes longer than some blocks.
+// The number of threads, no more than there is work for: waiting for a thread takes longer than
+// some blocks.
 static int threads_for(const struct simulation_run *run) {
   int threads = run->request->threads > 0 ? run->request->threads : omp_get_max_threads();
   uint64_t most = run->blocks / BLOCKS_PER_THREAD + 1;

@@ -39,30 +39,46 @@ static struct outcome certain_outcome(enum outcome_kind kind, size_t option, dou
   return outcome;
 }
 
-const struct simulation *simulation_certain(const struct scenario *scenario, struct arena *arena) {
+// The ranking's verdict on each option, the same in every draw.
+static void certain_standings(const struct scenario *scenario, const struct ranking *ranking,
+                              struct simulation *result, struct arena *arena) {
   const size_t count = scenario->option_count;
-  const int item = model_find(scenario->model, "cost_per_mtok");
-  const struct declaration *cost = &scenario->model->declarations[item];
-  struct simulation *result = arena_alloc(arena, sizeof *result);
-  struct outcome *outcomes = arena_array(arena, 2 * count - 1, sizeof *outcomes);
   const char **options = arena_array(arena, count, sizeof *options);
   const char **labels = arena_array(arena, count, sizeof *labels);
-  const struct ranking *ranking = ranking_of(scenario, arena);
   const char **not_ranked = arena_array(arena, count, sizeof *not_ranked);
-  const char **no_saving = arena_array(arena, count, sizeof *no_saving);
-  double *ranked = arena_array(arena, 3 * count, sizeof *ranked), *cheapest = ranked + count;
-  double *unsaved = cheapest + count;
-  size_t savings = count;
+  double *ranked = arena_array(arena, count, sizeof *ranked);
+  double *cheapest = arena_array(arena, count, sizeof *cheapest);
   for (size_t o = 0; o < count; o++) {
-    const struct option *option = &scenario->options[o];
     const struct standing *standing = &ranking->options[o];
-    options[o] = option->id;
-    labels[o] = option->label;
+    options[o] = scenario->options[o].id;
+    labels[o] = scenario->options[o].label;
     ranked[o] = standing->ranked;
     cheapest[o] = standing->ranked && ranking->cheapest_count ? standing->cheapest : NAN;
     not_ranked[o] = standing->why_not;
-    outcomes[o] = certain_outcome(
-        OUTCOME_COST, o, option_value(scenario, option, item, 0) / unit_factor(&cost->unit));
+  }
+  result->options = options;
+  result->labels = labels;
+  result->ranked = ranked;
+  result->cheapest = cheapest;
+  result->not_ranked = not_ranked;
+  result->undecided = !ranking->cheapest_count;
+  result->asked = ranking->asked;
+  result->why_none = ranking->why_none;
+}
+
+// The outcomes: each option's cost, then the savings of those that have one.
+static void certain_outcomes(const struct scenario *scenario, const struct ranking *ranking,
+                             int item, struct simulation *result, struct arena *arena) {
+  const size_t count = scenario->option_count;
+  const double unit = unit_factor(&scenario->model->declarations[item].unit);
+  struct outcome *outcomes = arena_array(arena, 2 * count - 1, sizeof *outcomes);
+  const char **no_saving = arena_array(arena, count, sizeof *no_saving);
+  double *unsaved = arena_array(arena, count, sizeof *unsaved);
+  size_t savings = count;
+  for (size_t o = 0; o < count; o++) {
+    const struct standing *standing = &ranking->options[o];
+    outcomes[o] = certain_outcome(OUTCOME_COST, o,
+                                  option_value(scenario, &scenario->options[o], item, 0) / unit);
     no_saving[o] = "";
     if (o == scenario->baseline || !standing->compared)
       continue;
@@ -73,6 +89,17 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
     else
       outcomes[savings++] = certain_outcome(OUTCOME_SAVING, o, standing->saving);
   }
+  result->outcomes = outcomes;
+  result->outcome_count = savings;
+  result->no_saving = no_saving;
+  result->unsaved = unsaved;
+}
+
+const struct simulation *simulation_certain(const struct scenario *scenario, struct arena *arena) {
+  const int item = model_find(scenario->model, "cost_per_mtok");
+  const struct declaration *cost = &scenario->model->declarations[item];
+  const struct ranking *ranking = ranking_of(scenario, arena);
+  struct simulation *result = arena_alloc(arena, sizeof *result);
   *result = (struct simulation){.item = cost->name,
                                 .unit = cost->unit.text,
                                 .title = scenario->title,
@@ -80,19 +107,9 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
                                 .case_name = scenario->cases[scenario->selected],
                                 .stamp = scenario_stamp(scenario, arena),
                                 .warnings = scenario_all_warnings(scenario, arena),
-                                .option_count = count,
-                                .baseline = scenario->baseline,
-                                .options = options,
-                                .labels = labels,
-                                .ranked = ranked,
-                                .cheapest = cheapest,
-                                .not_ranked = not_ranked,
-                                .undecided = !ranking->cheapest_count,
-                                .asked = ranking->asked,
-                                .why_none = ranking->why_none,
-                                .no_saving = no_saving,
-                                .unsaved = unsaved,
-                                .outcome_count = savings,
-                                .outcomes = outcomes};
+                                .option_count = scenario->option_count,
+                                .baseline = scenario->baseline};
+  certain_standings(scenario, ranking, result, arena);
+  certain_outcomes(scenario, ranking, item, result, arena);
   return result;
 }

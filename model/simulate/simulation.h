@@ -24,7 +24,7 @@ struct influence {
   double first, total; // may come out slightly below 0 or above 1
 };
 
-// In the item's own unit (USD/Mtok); a saving is a fraction.
+// The distribution of a cost, in the item's own unit (USD/Mtok), or of a saving, a fraction.
 struct outcome {
   enum outcome_kind kind;
   size_t option;
@@ -38,7 +38,8 @@ struct outcome {
   const struct influence *influences; // [group_count]
 };
 
-// Of an option whose contract pays damages for a late delivery; amounts are means over the draws.
+// The damages of an option whose contract pays them for a late delivery; amounts are means over the
+// draws.
 struct delay_damages {
   double due;  // share of the draws in which they are; NAN for other options
   double cost; // of the delay, before damages

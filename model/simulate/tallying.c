@@ -83,7 +83,8 @@ static void tally_verdicts(const struct simulation_run *run, struct worker *work
   }
 }
 
-// Only where a cost was below zero, or the baseline cost nothing.
+// Counts the draws without a saving, in options in which a cost was below zero or the baseline cost
+// nothing.
 static void tally_unsaved(const struct simulation_run *run, struct worker *worker, size_t count) {
   const struct simulation_frame *frame = &run->frame;
   const struct tally *tallies = worker->part->tallies;

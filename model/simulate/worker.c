@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-// Also where there is none, of a cost below zero or against a baseline that costs nothing: those
-// draws are counted in tallying.c, and part.c then shows none.
+// Computes the savings, also in draws that have none, with a cost below zero or a baseline that
+// costs nothing: tallying.c counts those draws, and part.c then shows no saving.
 VECTOR_CLONES static void find_saving(const double *cost, const double *baseline, double *out) {
 #pragma omp simd
   for (int i = 0; i < VECTOR_BLOCK; i++)
@@ -39,7 +39,8 @@ void worker_draw(const struct simulation_run *run, struct worker *worker, uint64
   worker_find_outcomes(run, worker, worker->outcomes);
 }
 
-// NAN would remain in a sum forever, as would infinity minus infinity.
+// Whether all values are finite: NAN would remain in a sum forever, as would infinity minus
+// infinity.
 static bool all_finite(const double *values, size_t count) {
   double sum = 0;
   for (size_t i = 0; i < count; i++)

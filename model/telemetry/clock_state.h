@@ -11,10 +11,10 @@ struct clock_state {
   double utc_minus_monotonic_s;    // a time of CLOCK_MONOTONIC plus this is UTC; NAN: not stated
 };
 
-// For a file that does not state its clock.
+// The state for a file that does not state its clock.
 extern const struct clock_state clock_state_unknown;
 
-// Of this host, now.
+// The state of this host's clock now.
 struct clock_state clock_state_read(void);
 
 // A bound on the clock's distance from UTC over the time between two states: the larger of the two

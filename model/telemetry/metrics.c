@@ -28,7 +28,7 @@ static void add_label(struct metric *metric, const char *name, const char *value
       (struct metric_label){arena_copy(arena, name), arena_copy(arena, value)};
 }
 
-// False if times do not ascend. Values that are not numbers are left out.
+// Adds a value, unless it is not a number. Returns false if times do not ascend.
 static bool add_value(struct metric *metric, double time_s, double value, struct arena *arena) {
   if (!isfinite(value))
     return true;
@@ -192,7 +192,7 @@ static bool take_labels(struct metric *metric, const char *at, struct arena *are
   return true;
 }
 
-// NULL if the labels cannot be read.
+// The metric of a line; NULL if its labels cannot be read.
 static struct metric *metric_of(struct text_reader *reader, const char *line, size_t length) {
   struct metrics *metrics = reader->metrics;
   struct known *known;

@@ -34,7 +34,7 @@ struct metrics {
   size_t count;
 };
 
-// "" without such a label.
+// The metric's label of that name, or "".
 const char *metric_label(const struct metric *metric, const char *name);
 
 bool metrics_are_range(const struct json_t *object);

@@ -1,4 +1,4 @@
-// What dcgm-exporter publishes for NVIDIA GPUs: watts (DCGM_FI_DEV_POWER_USAGE) and energy
+// Reads what dcgm-exporter publishes for NVIDIA GPUs: watts (DCGM_FI_DEV_POWER_USAGE) and energy
 // (DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION, in mJ), as the answer of a range query or as text.
 //
 // DCGM's blank values are huge numbers, from 0x7ffffffffffffff0 for integers and from 2^47 for
@@ -6,6 +6,7 @@
 // counts once, whatever pod or instance its series are labeled with. Its number on its host is the
 // label "gpu"; the order of the series is Prometheus's own. A query whose step is finer than the
 // scrape interval repeats values, which are not readings.
+#include "base/statistics.h"
 #include "model/telemetry/power_formats.h"
 
 #include "base/arena.h"
@@ -112,7 +113,7 @@ static const char *collect(const struct metrics *metrics, struct boards *boards,
 
 static int by_time(const void *a, const void *b) {
   const struct point *p = a, *q = b;
-  return (p->time_s > q->time_s) - (p->time_s < q->time_s);
+  return number_order(p->time_s, q->time_s);
 }
 
 static void sort(struct points *points) {

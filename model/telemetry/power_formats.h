@@ -13,7 +13,7 @@
 
 struct json_t; // of jansson
 
-// What a file may not state itself.
+// Facts that the user states because a file may lack them.
 struct power_read_options {
   double utc_offset_s;                 // of times without a zone, positive if ahead of UTC; NAN
   double window_start_s, window_end_s; // that the file should cover, UTC; NAN unknown

@@ -105,7 +105,8 @@ static const char *clocks_in_words(double offset_s, double share, const char *cl
                       1e3 * offset_s, clocks, 100 * share);
 }
 
-// Few momentary readings may miss what was drawn between them.
+// A remark on how much the readings scatter: few momentary readings may miss what was drawn between
+// them.
 static const char *scatter_in_words(const struct power_use *use, struct arena *arena) {
   if (use->scatter <= POWER_JOIN_SCATTER)
     return "";

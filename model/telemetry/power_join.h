@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #define POWER_JOIN_CLOCK_SHARE 0.01
-// Above this share, the watts carry a remark on how much their readings scatter.
+// The scatter, as a share, above which the watts carry a remark on it.
 #define POWER_JOIN_SCATTER  0.01
 #define POWER_JOIN_WINDOW_S 5.0 // a shorter window has no watts: counters are too coarse
 
@@ -35,7 +35,7 @@ struct power_join {
 // Never fails: without watts, the source is "none: WHY". In the arena.
 struct serving_power power_join(const struct power_join *join, struct arena *arena);
 
-// No watts, and why.
+// The power of a rung without watts, and why it has none.
 struct serving_power power_join_none(const char *why, struct arena *arena);
 
 #endif

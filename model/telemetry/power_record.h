@@ -11,7 +11,7 @@
 
 struct json_t; // of jansson
 
-// 2 adds the devices' indices.
+// Schema 2 adds the devices' indices.
 #define POWER_RECORD_SCHEMA 2
 #define POWER_RECORD_OLDEST 1
 

@@ -92,7 +92,7 @@ static const char *refuse_step(const struct power_track *track, const struct ste
   return NULL;
 }
 
-// Of the steps between the readings of the window, and those next to it.
+// The scatter of the steps between the readings of the window, and those next to it.
 struct scatter {
   double squares; // of the differences
   size_t steps;
@@ -255,7 +255,7 @@ static const char *why_none(const struct power_series *series, const char *name,
                       name, series->tracks[0].name);
 }
 
-// NULL with *why unset: no track has that index.
+// The track with that index. NULL with *why unset if there is none.
 static const struct power_track *with_index(const struct power_series *series, const char *index,
                                             const char **why, struct arena *arena) {
   const struct power_track *found = NULL;

@@ -58,10 +58,10 @@ struct power_use {
   const char *quietest; // its name
 };
 
-// From start_s to end_s, interpolated at both ends. Counters have priority over integrated watts;
-// if there are both, they must agree within 5 %. Returns NULL, or why the window has no energy: a
-// track that does not bracket it, and by how much; a gap; a counter that went backwards; counters
-// and watts that disagree. *out is then unset.
+// Integrates the power from start_s to end_s, interpolated at both ends. Counters have priority
+// over integrated watts; if there are both, they must agree within 5 %. Returns NULL, or why the
+// window has no energy: a track that does not bracket it, and by how much; a gap; a counter that
+// went backwards; counters and watts that disagree. *out is then unset.
 const char *power_series_use(const struct power_series *series, double start_s, double end_s,
                              struct power_use *out, struct arena *arena);
 

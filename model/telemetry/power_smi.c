@@ -82,7 +82,7 @@ static bool read_watts(const char *cell, double *out, struct arena *arena) {
   return (!*unit || !strcmp(unit, "W")) && csv_number(arena_copy_n(arena, cell, digits), out);
 }
 
-// What differs between the two programs.
+// The differences between the two programs.
 struct smi {
   const char *tool;
   bool is_local; // times without a zone

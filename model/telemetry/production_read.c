@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "base/statistics.h"
 #include "model/evidence/day.h"
 #include "model/records/production.h"
 #include "model/records/serving.h"
@@ -153,12 +154,10 @@ static void add_intervals(struct reader *reader, const struct metric *metric, vo
 }
 
 static int by_start(const void *a, const void *b) {
-  const double from = ((const struct interval *)a)->from_s,
-               other = ((const struct interval *)b)->from_s;
-  return (from > other) - (from < other);
+  return number_order(((const struct interval *)a)->from_s, ((const struct interval *)b)->from_s);
 }
 
-// In order of time, without overlaps.
+// The intervals that the counters of these names cover, in order of time, without overlaps.
 static struct intervals covered_by(struct reader *reader, const char *const *names) {
   struct intervals all = {0}, apart = {0};
   each_of(reader, names, add_intervals, &all);
@@ -228,7 +227,8 @@ static double peak_over_mean(const struct production *production) {
   return peak / production->output_tokens_per_s;
 }
 
-// For each hour of the day, the mean over the days on which it is completely covered.
+// Fills the profile with each hour of the day's mean over the days on which that hour is completely
+// covered.
 static void fill_profile(const struct reader *reader, struct production *production) {
   double rates[HOURS_OF_DAY] = {0}, days[HOURS_OF_DAY] = {0}, sum = 0;
   for (size_t h = 0; h < production->hour_count; h++) {
@@ -307,8 +307,8 @@ static const char *name_model(struct reader *reader, const struct engine_counter
                      : NULL;
 }
 
-static const char *summarise(struct reader *reader, const struct engine_counters *engine,
-                             struct production *production) {
+static const char *fill_production(struct reader *reader, const struct engine_counters *engine,
+                                   struct production *production) {
   const char *why = name_model(reader, engine, production);
   if (!why)
     why = find_hours(reader, engine);
@@ -374,7 +374,7 @@ int production_read(const struct source *const *files, size_t count, int utc_off
     return -1;
   const char *why = choose_engine(&reader, &engine);
   if (!why)
-    why = summarise(&reader, engine, production);
+    why = fill_production(&reader, engine, production);
   if (!why)
     return 0;
   diagnostics_error(diagnostics, (struct place){files[0], 0, 0}, "%s", why);

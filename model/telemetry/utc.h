@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 // "2026-11-21T09:30:00Z", optionally with fractions of a second, or with "+02:00" instead of Z.
-// False for anything else: a time without a zone is not UTC.
+// Returns false for anything else: a time without a zone is not UTC.
 bool utc_parse(const char *text, double *out);
 
 // Local times without a zone: "2026/09/11 04:19:41.982" with the parts in this order; "12-23-2020

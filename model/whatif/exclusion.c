@@ -4,7 +4,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
 
-// As the option gives it: in USD or in the report's currency.
+// The figure as the option gives it: in USD or in the report's currency.
 static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
                                       int declaration) {
   return option_figure(scenario, option, scenario->selected, option_stated(option, declaration));

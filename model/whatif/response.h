@@ -43,8 +43,8 @@ const struct response *response_new(const struct response_request *request, stru
 double *response_workspace_new(const struct response *response);
 void response_workspace_free(double *workspace);
 
-// Where to write the VECTOR_BLOCK draws of a variable before response_run, which leaves them
-// unchanged; those of the next variable follow.
+// The memory for the VECTOR_BLOCK draws of a variable, to be filled before response_run, which
+// leaves them unchanged; those of the next variable follow.
 double *response_variable(double *workspace, int variable);
 
 // Computes the wanted items of VECTOR_BLOCK draws, in base units.

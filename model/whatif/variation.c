@@ -79,7 +79,8 @@ bool target_is_steady(const struct scenario *scenario, struct target target) {
   return true;
 }
 
-// What an option gives rules out the target, for a common one in all options: its index, or -1.
+// The index of the first option that rules out the target by what it gives, or a common target by
+// what all options give; or -1.
 static long excluded_in(const struct scenario *scenario, struct target target) {
   const int d = target.declaration;
   for (size_t o = 0; o < scenario->option_count; o++) {
@@ -166,7 +167,8 @@ static bool concerns(struct target target, size_t option) {
   return target.option < 0 || (size_t)target.option == option;
 }
 
-// How many years an option has of it in some case, so that its scale or one of its years can vary.
+// The number of years that an option has of the target's list in some case, so that its scale or
+// one of its years can vary.
 static size_t years_of(const struct scenario *scenario, struct target target) {
   size_t most = 0;
   for (size_t o = 0; o < scenario->option_count; o++)
@@ -333,7 +335,8 @@ static void find_neighbours(const struct scenario *scenario, struct target targe
     }
 }
 
-// What one option gives for a neighbour; `none` if it gives nothing, or only repeats the target.
+// The value that one option gives for a neighbour; `none` if it gives nothing, or only repeats the
+// target.
 static double neighbour_value(const struct scenario *scenario, size_t option, struct target target,
                               int neighbour, double none) {
   if (neighbour < 0 || !is_input(scenario, option, neighbour))

@@ -14,13 +14,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-static bool has_standing(const struct serving_record *record) {
-  for (size_t i = 0; i < record->count; i++)
-    if (!*record->rungs[i].refused)
-      return true;
-  return false;
-}
-
 // Adds power that another host's meter recorded to the loads that have none.
 static int join_watts(struct serving_session *session) {
   const struct serving_options *options = session->options;
@@ -61,7 +54,7 @@ static void tell(struct invocation *invocation, const struct serving_session *se
                     : session->known == session->record->count ? invocation_all_known
                                                                : "record: ",
                     session->path);
-    invocation->differs = !has_standing(session->record);
+    invocation->differs = !serving_record_has_rungs(session->record);
   } else if (*invocation->stop) {
     invocation_note(invocation, "stopped; ", "no load was finished");
   }

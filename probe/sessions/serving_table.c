@@ -13,13 +13,6 @@ const char *serving_load_text(const struct serving_rung *rung, struct arena *are
                                    : arena_printf(arena, "%.3g/s", rung->request_rate);
 }
 
-static bool is_metered(const struct serving_record *record) {
-  for (size_t i = 0; i < record->count; i++)
-    if (!isnan(record->rungs[i].power.load_power_w))
-      return true;
-  return false;
-}
-
 static void print_rung(const struct serving_rung *rung, bool metered, struct arena *arena,
                        FILE *out) {
   fprintf(out, "%-14s", serving_load_text(rung, arena));
@@ -114,7 +107,7 @@ static void print_goodput(const struct serving_record *record, FILE *out) {
 }
 
 void serving_table_print(const struct serving_record *record, struct arena *arena, FILE *out) {
-  const bool metered = is_metered(record);
+  const bool metered = serving_record_has_watts(record);
   print_heading(record, metered, out);
   for (size_t i = 0; i < record->count; i++)
     print_rung(&record->rungs[i], metered, arena, out);

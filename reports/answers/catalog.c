@@ -67,7 +67,7 @@ static const char *const about[CATALOG_TABLES] = {
 };
 
 static const struct catalog_figure *figure_of(const struct table *table) {
-  return catalog_figure((enum catalog_table)table->catalog);
+  return catalog_figure((enum catalog_table)table->kind);
 }
 
 struct listing {
@@ -90,7 +90,7 @@ static const char *round_of(const struct table *table, size_t row, struct arena 
 }
 
 static size_t column_count(const struct table *table) {
-  return table->columns + (table->catalog == CATALOG_THROUGHPUT ? 2 : 1);
+  return table->columns + (table->kind == CATALOG_THROUGHPUT ? 2 : 1);
 }
 
 static const char *column_name(const struct table *table, size_t column) {
@@ -233,8 +233,8 @@ static struct comparable *groups_of(const struct listing *listing, size_t *count
     if (g == *count)
       groups[(*count)++] = (struct comparable){.first = row, .oldest = "", .newest = ""};
     struct comparable *group = &groups[g];
-    group->figures = arena_grow(listing->arena, group->figures, group->count, group->count + 1,
-                                sizeof *group->figures);
+    group->figures =
+        arena_room(listing->arena, group->figures, group->count, sizeof *group->figures);
     group->figures[group->count++] = figure;
     keep_day(group, table, row);
   }
@@ -316,7 +316,7 @@ static void explain_none(const struct listing *listing, const char *const *names
 
 int catalog_answer(const struct table *table, const struct catalog_request *request,
                    struct answer *answer, struct arena *arena, struct diagnostics *diagnostics) {
-  assert(table->catalog >= 0);
+  assert(table->kind >= 0);
   const size_t count = column_count(table);
   const char **names = arena_array(arena, count, sizeof *names);
   for (size_t c = 0; c < count; c++)
@@ -331,7 +331,7 @@ int catalog_answer(const struct table *table, const struct catalog_request *requ
   if (where_parse(request->wheres, request->where_count, names, count, table->name,
                   listing.conditions, diagnostics))
     return -1;
-  const char *const *telling = shown[table->catalog];
+  const char *const *telling = shown[table->kind];
   size_t telling_count = 0;
   while (telling_count < MAX_COLUMNS && telling[telling_count])
     telling_count++;

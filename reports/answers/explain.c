@@ -86,8 +86,7 @@ static void add_part(const struct derivation *derivation, struct parts *parts, s
   for (size_t i = 0; i < parts->count; i++)
     if (parts->list[i].declaration == step.declaration && parts->list[i].period == step.period)
       return;
-  parts->list =
-      arena_grow(derivation->arena, parts->list, parts->count, parts->count + 1, sizeof step);
+  parts->list = arena_room(derivation->arena, parts->list, parts->count, sizeof step);
   parts->list[parts->count++] = step;
 }
 

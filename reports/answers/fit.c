@@ -21,7 +21,6 @@
 #include "reports/print/where.h"
 
 #include <math.h>
-#include <string.h>
 
 // ---- the catalogue
 
@@ -63,11 +62,7 @@ static struct answer_cell count_or_nothing(double value) {
 }
 
 static void note_memory(struct listing *listing, const struct fit_device *device) {
-  const struct texts *noted = &listing->lower_bounds;
-  for (size_t i = 0; i < noted->count; i++)
-    if (!strcmp(noted->list[i], device->id))
-      return;
-  if (device->memory_is_lower_bound)
+  if (device->memory_is_lower_bound && !texts_have(&listing->lower_bounds, device->id))
     texts_add(&listing->lower_bounds, listing->arena, "%s", device->id);
 }
 

@@ -71,13 +71,6 @@ static void add_totals(struct answer *answer, const struct offer *a, const struc
 
 // ---- words
 
-static bool has(const struct texts *texts, const char *text) {
-  for (size_t i = 0; i < texts->count; i++)
-    if (!strcmp(texts->list[i], text))
-      return true;
-  return false;
-}
-
 // What one of the offers has a line for and the other has not.
 static void warn_of_missing(struct answer *answer, const char *which, const struct offer *offer,
                             const struct offer *other) {
@@ -85,7 +78,7 @@ static void warn_of_missing(struct answer *answer, const char *which, const stru
   const struct texts also = offer_not_included(other, answer->arena);
   struct texts only = {0};
   for (size_t i = 0; i < missing.count; i++)
-    if (!has(&also, missing.list[i]))
+    if (!texts_have(&also, missing.list[i]))
       texts_add(&only, answer->arena, "%s", missing.list[i]);
   if (only.count)
     answer_warn(answer, "%s alone has no line for: %s", which, texts_joined(&only, answer->arena));

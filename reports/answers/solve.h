@@ -10,8 +10,8 @@
 // The answer is no if there is no such value.
 // Csv: input,unit,base,low,high,gap_base,gap_low,gap_high,value: a row for each value found, or one
 // with an empty value if there is none; gap is cost / target cost - 1, nothing beside a target of
-// zero. With a spread also
-// draws,seed,method,partial,found,enough,P5,...,P95, the same in every row.
+// zero. With a spread also draws,seed,method,partial,found,enough,P5,...,P95, the same in every
+// row.
 // Json: option, match or target, saving, input, unit, base, low, high, gaps: {base, low, high},
 // values: [..], more, and with a spread ranges: { draws, done, seed, method, partial, found,
 // several, above, below, enough, percentiles: {}, notes: [] }.

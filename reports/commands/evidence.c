@@ -67,18 +67,11 @@ static int gather(struct gathering *gathering, int argument) {
   return records_of_files(&path, 1, &gathering->records, run->arena, run->diagnostics);
 }
 
-static bool has(const struct texts *texts, const char *text) {
-  for (size_t i = 0; i < texts->count; i++)
-    if (!strcmp(texts->list[i], text))
-      return true;
-  return false;
-}
-
 static struct texts kernels_of(const struct records *records, struct arena *arena) {
   struct texts kernels = {NULL, 0};
   for (size_t i = 0; i < records->count; i++) {
     const char *build = records->list[i]->environment.kernels_build;
-    if (build && *build && !has(&kernels, build))
+    if (build && *build && !texts_have(&kernels, build))
       texts_add(&kernels, arena, "%s", build);
   }
   return kernels;
@@ -143,7 +136,7 @@ static const char *const *files_read(const struct run *run, size_t *count) {
   struct texts paths = {NULL, 0};
   for (const struct file_read *file = run->diagnostics->files; file; file = file->next) {
     const char *path = resolved(file->path, run->arena);
-    if (!has(&paths, path))
+    if (!texts_have(&paths, path))
       texts_add(&paths, run->arena, "%s", path);
   }
   *count = paths.count;

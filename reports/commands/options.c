@@ -154,7 +154,7 @@ struct parsing {
 };
 
 static void append(const char ***list, size_t *count, const char *text, struct arena *arena) {
-  *list = arena_grow(arena, *list, *count, *count + 1, sizeof **list);
+  *list = arena_room(arena, *list, *count, sizeof **list);
   (*list)[(*count)++] = text;
 }
 

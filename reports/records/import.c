@@ -44,13 +44,6 @@ static const struct {
 
 enum { COLUMNS = sizeof columns / sizeof columns[0], WATTS = COLUMNS - 2 };
 
-static bool has_watts(const struct serving_record *record) {
-  for (size_t i = 0; i < record->count; i++)
-    if (!isnan(record->rungs[i].power.load_power_w))
-      return true;
-  return false;
-}
-
 static void add_rungs(const struct import_record *made, struct answer *answer) {
   const struct serving_record *record = &made->record;
   struct heading headings[COLUMNS];
@@ -63,7 +56,7 @@ static void add_rungs(const struct import_record *made, struct answer *answer) {
                        headings, COLUMNS);
   for (size_t i = 0; i < COLUMNS; i++)
     table->columns[i].faces =
-        i < WATTS || has_watts(record) ? columns[i].faces : FACE_CSV | FACE_JSON;
+        i < WATTS || serving_record_has_watts(record) ? columns[i].faces : FACE_CSV | FACE_JSON;
   for (size_t i = 0; i < record->count; i++) {
     const struct serving_rung *rung = &record->rungs[i];
     if (*rung->refused)

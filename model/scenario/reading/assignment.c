@@ -76,7 +76,7 @@ static void assign_common(struct reading *reading, const struct ini_section *sec
     refuse_key(reading, section, key);
 }
 
-// KEY or OPTION.KEY, in a case or (NULL) with --set.
+// Assigns KEY or OPTION.KEY, in a case or (NULL) with --set.
 static void assign_prefixed(struct reading *reading, struct layer layer,
                             const struct ini_section *a_case, const struct ini_key *key) {
   const struct prefixed of = reading_prefixed(reading, key->name);
@@ -148,7 +148,7 @@ static bool take_section(struct reading *reading, struct ini_key *key) {
   return true;
 }
 
-// What a setting states, however it is written: "common.grid" is "grid_intensity".
+// The subject of a setting, however it is written: that of "common.grid" is "grid_intensity".
 static const char *subject_of(const struct reading *reading, const char *key) {
   struct arena *arena = reading->arena;
   const char *point = strchr(key, '.');
@@ -168,8 +168,8 @@ static const char *subject_of(const struct reading *reading, const char *key) {
   return arena_printf(arena, "%s.%s%s", of_option ? owner : "", input, attribute);
 }
 
-// Of several settings of one thing the last holds, as with other options; the one before would look
-// like a what-if without effect.
+// Warns of repeated settings of one subject, of which the last holds, as with other options: the
+// one before would look like a what-if without effect.
 static void warn_of_repeated(struct reading *reading, const char **subjects, size_t number,
                              const char *key) {
   struct scenario *scenario = reading->scenario;
@@ -183,7 +183,8 @@ static void warn_of_repeated(struct reading *reading, const char **subjects, siz
               scenario->settings[number]);
 }
 
-// --set KEY=VALUE, common.KEY=VALUE, workload.KEY=VALUE, scenario.KEY=VALUE or OPTION.KEY=VALUE.
+// Assigns --set KEY=VALUE, common.KEY=VALUE, workload.KEY=VALUE, scenario.KEY=VALUE or
+// OPTION.KEY=VALUE.
 static void assign_setting(struct reading *reading, const char **subjects, size_t number) {
   struct arena *arena = reading->arena;
   const char *setting = reading->scenario->settings[number];
@@ -215,7 +216,7 @@ static void assign_to_common(struct reading *reading, const char *name, const ch
                 reading->diagnostics);
 }
 
-// NAME_applies: yes in the listed options, no in all others.
+// Assigns NAME_applies: yes in the listed options, no in all others.
 static void assign_options(struct reading *reading, const struct ini_key *list, const char *name) {
   const char *at = list->value;
   assign_to_common(reading, name, "no", list->value_place);

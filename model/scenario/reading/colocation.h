@@ -4,9 +4,9 @@
 
 #include "model/scenario/resolving.h"
 
-// Where colo_power is included and no layer gives electricity_price, that price is 0 as part of
-// colo_power: paid for in the rent, and left out once the power is metered. Error: a case without
-// either, of an option that has no price by this rule alone.
+// Sets electricity_price to 0 where colo_power is included and no layer gives that price. It is a
+// part of colo_power: paid for in the rent, and left out once the power is metered. Error: a case
+// without either, of an option that has no price by this rule alone.
 void colocation_apply(struct resolving *resolving);
 
 #endif

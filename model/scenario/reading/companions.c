@@ -25,7 +25,7 @@ static int companion_of(const struct model *model, int declaration, const struct
   return input->rated[0];
 }
 
-// Is the input given, or drawn around its default?
+// Whether the input is given, or drawn around its default.
 static bool is_given_or_drawn(const struct resolving *resolving, int declaration,
                               const struct figure *figure) {
   const struct scenario *scenario = resolving->scenario;
@@ -97,7 +97,7 @@ void companions_settle(const struct resolving *resolving, size_t which, bool lat
     alone[d] = !(is_of_case(figures[d]) ? here : somewhere);
     if (alone[d] && !alone[with] && !is_offered(resolving, figures[d]))
       report_alone(resolving, which, d, with, figures[d]);
-    // One that is there anyway keeps the common value, which is the same for all options.
+    // An input that exists anyway keeps the common value, which is the same for all options.
     if (!somewhere && model->declarations[d].idle_without != with)
       figures[d] = &figure_none;
   }
@@ -147,7 +147,7 @@ void companions_report(const struct scenario *scenario, size_t which,
     }
 }
 
-// Inputs that are required once another one is above zero.
+// Reports missing inputs that are required once another one is above zero.
 void companions_check(const struct resolving *resolving, const struct figure **figures) {
   const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {

@@ -25,7 +25,8 @@ void companions_assume(const struct resolving *resolving, size_t which);
 // the option has a graph.
 void companions_settle_varying(const struct resolving *resolving);
 
-// Once all options are resolved: reports inputs at the common level, or of a case, that none uses.
+// Reports inputs at the common level, or of a case, that no option uses. Call once all options are
+// resolved.
 void companions_report(const struct scenario *scenario, size_t which,
                        const struct companions *companions, struct diagnostics *diagnostics);
 

@@ -96,8 +96,8 @@ static void add_items(const struct reading *reading, struct model *model) {
   own_items_finish(model);
 }
 
-// What the engine itself looks up by name. Without these no key of the scenario would have any
-// effect.
+// Checks that the model has what the engine itself looks up by name: without these no key of the
+// scenario would have any effect.
 static int check_relied_on(const struct model *model, struct diagnostics *diagnostics) {
   static const char *const names[] = {"cost_per_mtok", "levelised_cost_per_mtok", "horizon",
                                       "throughput"};

@@ -36,8 +36,8 @@ bool currency_is_rate(const char *key) {
   return !strncmp(key, rate, length) && (!key[length] || key[length] == '.');
 }
 
-// What-ifs may change a rate without stating a source, with --set or in a file that inherits the
-// currency; the file that chooses the currency needs one.
+// Requires the rate's source in the file that chooses the currency. What-ifs, with --set or in a
+// file that inherits the currency, may change the rate without stating one.
 static void check_source(const struct scenario *scenario, const struct figure *rate,
                          struct diagnostics *diagnostics) {
   const bool what_if =
@@ -48,7 +48,8 @@ static void check_source(const struct scenario *scenario, const struct figure *r
                       "exchange_rate.date");
 }
 
-// NULL for an option whose offer could not be read: nothing else of it was either.
+// The exchange rate of an option; NULL if its offer could not be read: nothing else of it was
+// either.
 static const struct figure *rate_of(const struct scenario *scenario, size_t option) {
   return scenario->options[option].figures[model_find(scenario->model, "exchange_rate")];
 }
@@ -90,8 +91,8 @@ static long case_in_usd(const struct resolving *resolving, int declaration) {
   return -1;
 }
 
-// One formula serves all cases, so their amounts must be in one currency; zero is zero in any
-// currency.
+// Whether the amounts of an input are in one currency in all cases, as one formula serves them all;
+// zero is zero in any currency.
 static bool is_in_one_currency(const struct resolving *resolving, int declaration, long usd) {
   const struct scenario *scenario = resolving->scenario;
   for (size_t c = 0; c < scenario->case_count; c++) {

@@ -13,19 +13,20 @@
 
 #include <stdbool.h>
 
-// One of currency_codes; "USD" by default. After an error the nearest code, so that the rest of the
-// file can be read, or NULL.
+// The report's currency, one of currency_codes; "USD" by default. After an error the nearest code,
+// so that the rest of the file can be read, or NULL.
 const char *currency_read(struct reading *reading);
 
-// exchange_rate, or exchange_rate.source and the like: keys that may be given with the currency.
+// Whether the key is exchange_rate, exchange_rate.source or the like, which may be given with the
+// currency.
 bool currency_is_rate(const char *key);
 
 // Moves an option's amounts in USD to the inputs NAME_usd, once all have been found. Error: an
 // amount that is in USD in one case and in the report's currency in another.
 void currency_settle(const struct resolving *resolving);
 
-// After every option is settled. Errors: no exchange rate for a report that is not in USD, or one
-// without source or date.
+// Checks the exchange rates after every option is settled. Errors: none for a report that is not in
+// USD, or one without source or date.
 void currency_check(const struct scenario *scenario, struct diagnostics *diagnostics);
 
 // The input that holds an amount: NAME_usd for NAME if the amount is in USD and the report is not;
@@ -35,7 +36,7 @@ int option_stated(const struct option *option, int declaration);
 // The input that moves another one as a whole: NAME_scale of a list by year, else option_stated.
 int option_moved(const struct option *option, int declaration);
 
-// USD per unit of the report's currency, in the selected case; 1 for a report in USD.
+// The USD per unit of the report's currency, in the selected case; 1 for a report in USD.
 double option_exchange_rate(const struct scenario *scenario, const struct option *option);
 
 // Parses an amount of money in the report's currency or, at the option's exchange rate, in USD;

@@ -36,7 +36,8 @@ static struct texts own_words(const struct scenario *scenario, size_t which_case
   return own;
 }
 
-// `own`: what options state themselves instead.
+// Reports that a common statement reaches only some options. `own`: what the others state
+// themselves.
 static void report_reach(struct scenario *scenario, const char *name, const struct texts *own,
                          struct place place, struct arena *arena, struct diagnostics *diagnostics) {
   if (own->count && own->count == scenario->option_count)
@@ -92,7 +93,7 @@ void effect_check_reach(struct scenario *scenario, struct arena *arena,
   }
 }
 
-// Does the option's cost follow what a layer says about an input, itself or in USD?
+// Whether the option's cost follows what a layer says about an input, itself or in USD.
 static bool uses(const struct scenario *scenario, const struct option *option, struct layer layer,
                  int d) {
   const int in_usd = scenario->model->declarations[d].in_usd;
@@ -120,7 +121,8 @@ static bool is_unused(const struct scenario *scenario, struct layer layer, int d
   return true;
 }
 
-// Some options may set their own, and the others not use it.
+// The reason why no option uses the common statement: some may set their own value, and the others
+// not use the input.
 static const char *why_unused(const struct scenario *scenario, size_t which_case, int d,
                               struct arena *arena) {
   const struct texts own = own_words(scenario, which_case, d, arena);

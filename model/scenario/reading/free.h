@@ -30,8 +30,8 @@ void frees_read(struct reading *reading);
 // [model->count].
 void frees_fill(const struct resolving *resolving, const struct figure **figures);
 
-// "2000 .. 8000 token/s": two quantities like `unit`; the low one may omit its unit. False after an
-// error: a missing end, another dimension, low not below high.
+// "2000 .. 8000 token/s": two quantities like `unit`; the low one may omit its unit. Returns false
+// after an error: a missing end, another dimension, low not below high.
 bool bounds_parse(const char *text, struct place place, const struct unit *unit, double *low,
                   double *high, struct diagnostics *diagnostics);
 

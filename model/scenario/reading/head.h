@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-// After sections_read. The defaults: the path for the title, SOURCE_DATE_EPOCH or today for the
-// date, the date for the start, the first option for the baseline. Errors: a title that is too
-// long, a malformed date, an unknown baseline or case.
+// Reads [scenario], after sections_read. The defaults: the path for the title, SOURCE_DATE_EPOCH or
+// today for the date, the date for the start, the first option for the baseline. Errors: a title
+// that is too long, a malformed date, an unknown baseline or case.
 void head_read(struct reading *reading);
 
-// Is it a key of [scenario] that is not an input? Also those that other files read.
+// Whether it is a key of [scenario] that is not an input, including keys that other files read.
 bool head_is_key(const char *name);
 
 // The one that a misspelt key probably meant, or the input that people call so; or NULL.

@@ -47,7 +47,8 @@ static void drop_provenance(struct ini_section *section, const char *key, struct
     drop_key(section, provenance_of(section->kind, key, figure_attributes[a], arena));
 }
 
-// Nor do they go with another source or quote. `key`: "list_price.source".
+// Drops an inherited source, date and quote where the file states another source or quote, with
+// which the inherited ones do not go. `key`: "list_price.source".
 static void drop_other_provenance(struct ini_section *section, const char *key,
                                   struct arena *arena) {
   const char *point = strrchr(key, '.');
@@ -75,8 +76,8 @@ static const char *twin_of(const char *key, struct arena *arena) {
              : arena_printf(arena, "%s%s", key, usd);
 }
 
-// Does an input's name, or that of its source, end here, after a number or without one? The user's
-// items have names of their own: "engineers_scale_out_1".
+// Whether `rest` ends an input's name or that of its source, after a number or without one. The
+// user's items have names of their own: "engineers_scale_out_1".
 static bool ends_name(const char *rest, bool numbered) {
   const size_t digits = strspn(rest, "0123456789");
   return (digits > 0) == numbered && (!rest[digits] || rest[digits] == '.');
@@ -102,7 +103,8 @@ static bool is_part_of(const char *name, const char *key, struct arena *arena) {
   return !strncmp(name, shares, strlen(shares)) && ends_name(name + strlen(shares), true);
 }
 
-// What ancestors state about parts of an input is about what they state of the whole.
+// Drops what ancestors state about parts of the input: it goes with what they state about the
+// whole, which the file replaces.
 static void drop_parts(struct ini_section *section, const char *key, struct arena *arena) {
   static const char *const kinds[] = {"common", "workload", "option", "case"};
   bool states_inputs = false;
@@ -113,7 +115,8 @@ static void drop_parts(struct ini_section *section, const char *key, struct aren
       drop_key(section, section->keys[k].name);
 }
 
-// A range or a correlation keeps its place, which decides what is drawn.
+// Takes back an inherited key. A range or a correlation keeps its place, which decides what is
+// drawn.
 static void retract(struct ini_section *section, const char *key, struct arena *arena) {
   const char *twin = twin_of(key, arena);
   drop_provenance(section, key, arena);
@@ -126,7 +129,8 @@ static void retract(struct ini_section *section, const char *key, struct arena *
     drop_key(section, key);
 }
 
-// "insurance_1", "h200.insurance_1" or "insurance_1.source" for the item "insurance"?
+// Whether the key states a number of the item's formula: "insurance_1", "h200.insurance_1" or
+// "insurance_1.source" for the item "insurance".
 static bool is_number_of(const char *key, const char *item) {
   const size_t length = strlen(item);
   for (const char *at = key; at; at = strchr(at, '.')) {
@@ -137,7 +141,8 @@ static bool is_number_of(const char *key, const char *item) {
   return false;
 }
 
-// What ancestors state about the numbers in an item's formula is about theirs.
+// Drops what ancestors state about the numbers in an item's formula: it is about their formula,
+// which the file replaces.
 static void drop_numbers(const struct merging *merging, const struct ini_section *item) {
   if (strcmp(item->kind, "item") != 0 || !ini_find(item, "formula"))
     return;
@@ -149,7 +154,8 @@ static void drop_numbers(const struct merging *merging, const struct ini_section
   }
 }
 
-// A row of prices that is named anew gives all of them.
+// Drops the inherited prices of a section in which the file names a row of prices: the row gives
+// all of them.
 static void drop_prices(struct ini_section *section, const struct ini_key *key,
                         struct arena *arena) {
   const bool names_row = !strcmp(key->name, selection_key_name(SELECT_API)) && *key->value;
@@ -192,7 +198,7 @@ static bool takes_back(const struct merging *merging, const struct ini_section *
   return found;
 }
 
-// Which keys of a file's sections take back what is inherited.
+// Finds which keys of a file's sections take back what is inherited.
 static bool **find_taken_back(const struct merging *merging, const struct ini *ini) {
   bool **taken_back = arena_array(merging->arena, ini->section_count, sizeof *taken_back);
   for (size_t i = 0; i < ini->section_count; i++) {
@@ -219,7 +225,8 @@ static void drop_inherited(const struct merging *merging, const struct ini_secti
   }
 }
 
-// Within a file no section repeats another, so only an inherited one can be the same.
+// The inherited section that is the same as this one, or NULL. Within a file no section repeats
+// another.
 static struct ini_section *find_inherited(const struct merging *merging,
                                           const struct ini_section *like) {
   struct ini_section *sections = merging->sections;
@@ -266,7 +273,7 @@ static void merge_section(struct merging *merging, const struct ini_section *fro
       drop_key(into, from->keys[k].name);
 }
 
-// What takes something back is found before anything is dropped.
+// The keys that take something back are found before anything is dropped.
 void inheritance_merge(struct ini_section **sections, size_t *count, const struct ini *file,
                        bool (*is_common)(const char *kind), struct arena *arena) {
   struct merging merging = {*sections, *count, *count, is_common, arena};

@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Merges a file into what it inherits: sections[*count], which grows. is_common(): does the kind of
-// section hold for every option?
+// Merges a file into what it inherits: sections[*count], which grows. is_common(): whether that
+// kind of section holds for every option.
 void inheritance_merge(struct ini_section **sections, size_t *count, const struct ini *file,
                        bool (*is_common)(const char *kind), struct arena *arena);
 

@@ -12,9 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// What outputs call a cost that is left out, "server"; NULL for one that nobody misses. The model
-// has most of them. Beside a vendor's offer, what an offer can have a line for is missed as well,
-// in all options: one offer's installation and another's zero are not the same purchase.
+// The name in outputs of a cost that is left out, "server"; NULL for one that nobody misses. Most
+// names are in the model. If an option has a vendor's offer, everything that an offer can have a
+// line for is missed as well, in all options: one offer's installation and another's zero are not
+// the same purchase.
 const char *left_out_notice(const struct scenario *scenario, int declaration);
 
 // The inputs by which an option states a cost that it may leave out: itself, or the years of its

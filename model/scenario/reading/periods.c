@@ -41,8 +41,9 @@ static double ramped(double ramp, double from, double to) {
   return 1 - lost / (to - from);
 }
 
-// Is there capacity for so many tokens an hour, as a share of the day's mean, in the last month of
-// the period, but not in the first? What is not served then is hidden by what could be later.
+// Whether the capacity suffices for that hourly demand, a share of the day's mean, in the last
+// month of the period but not in the first. The model, which compares means of a period, then does
+// not show what the first months cannot serve.
 static bool is_reached(const double value[READ], double share) {
   const double full = value[CAPACITY] / value[SERVED], asked = value[DEMANDED] / value[PERIOD];
   const double begin = value[ELAPSED], end = begin + value[PERIOD];
@@ -99,7 +100,7 @@ static void warn_of_ramp(struct scenario *scenario, struct arena *arena) {
 
 // ---- a life
 
-// Hardware is retired at the end of a period. Each option says so of its own.
+// Warns each option whose life ends within a period, as hardware is retired at the end of a period.
 static void warn_of_life(struct scenario *scenario, struct option *option, struct arena *arena) {
   const double life = option_amount(scenario, option, "life");
   const double counted = option_amount(scenario, option, "life_time");
@@ -112,14 +113,15 @@ static void warn_of_life(struct scenario *scenario, struct option *option, struc
 
 // ---- the user's own items
 
-// What is computed for each period, other than the year; a list by year is the same throughout it.
+// Whether the declaration is computed for each period, other than the year. A list by year does not
+// vary within the year.
 static bool varies(const struct graph *graph, int d) {
   const struct declaration *declaration = &graph->model->declarations[d];
   return graph_is_series(graph, d) && declaration->kind != DECLARATION_INPUT &&
          strcmp(declaration->name, "year") != 0;
 }
 
-// Does the formula vary with the periods, other than by the year?
+// Whether the formula varies with the periods, other than by the year.
 static bool follows_periods(const struct graph *graph, const struct node *node) {
   if (node->kind == NODE_NAME)
     return node->declaration == T_NAME ||
@@ -138,7 +140,7 @@ static bool is_cut(const struct scenario *scenario, const struct option *option)
   return fabs(periods - round(periods)) > ROUNDING;
 }
 
-// Is it charged in the period cut short or, if none is, in several periods?
+// Whether item d is charged in the period that is cut short or, if none is, in several periods.
 static bool is_charged(const struct scenario *scenario, const struct option *option, int d,
                        bool cut) {
   const int last = option_periods(scenario, option, 0);
@@ -176,7 +178,7 @@ static void warn_of_item(struct scenario *scenario, const struct option *option,
               item->label, item->unit.text, period_text(scenario, arena), item->unit.text);
 }
 
-// Each item once, however many options have it.
+// Warns of each item once, however many options have it.
 static void warn_of_items(struct scenario *scenario, struct arena *arena) {
   for (int d = 0; d < scenario->model->count; d++) {
     const size_t before = scenario->warnings.count;
@@ -185,7 +187,8 @@ static void warn_of_items(struct scenario *scenario, struct arena *arena) {
   }
 }
 
-// Most of a purchase is then residual value, or a unit is wrong. A rent may be of a day.
+// Warns of a short horizon: most of a purchase is then residual value, or a unit is wrong. A rent
+// may be for a day.
 static void warn_of_short_horizon(struct scenario *scenario, struct arena *arena) {
   const int horizon = model_find(scenario->model, "horizon");
   const int price = model_find(scenario->model, "list_price");

@@ -63,8 +63,8 @@ static const struct looked_at {
 
 enum { SHOWN_DIGITS = 5 };
 
-// What was typed for an input, and neither comes from the catalogue nor was left at a default: the
-// lowest and the highest of its years.
+// The typed values of an input, which neither come from the catalogue nor were left at a default:
+// the lowest and the highest of its years.
 struct typed {
   int declaration; // whose unit it has: NAME_usd if it is in USD and the report is not
   double low, high;
@@ -135,8 +135,8 @@ static const char *free_words(const struct scenario *scenario, size_t option,
              : NULL;
 }
 
-// Nothing else tells of a price of 0: a tenth more of it moves no result. Electricity may be left
-// out on purpose.
+// Warns of a price of 0, which nothing else reveals: a tenth more of it moves no result.
+// Electricity may be left out on purpose.
 static void warn_of_nothing(const struct scenario *scenario, size_t option, const char *words,
                             int declaration, double beside, const char *what, const char *from,
                             struct arena *arena) {
@@ -171,7 +171,7 @@ static void look_at(const struct scenario *scenario, size_t option, const struct
          published.low_id, arena);
 }
 
-// NAN: not in the catalogue
+// The TDP of the option's accelerator; NAN if the catalogue lacks it.
 static double tdp_of(const struct scenario *scenario, const struct option *option) {
   const struct table *table = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
   const long row = table ? catalog_find(table, option->accelerator) : -1;
@@ -189,7 +189,7 @@ static void look_at_power(const struct scenario *scenario, size_t option, const 
     warn(scenario, option, input, typed.declaration, typed.high, tdp_w, "TDP", accelerator, arena);
 }
 
-// What is sized by the peak power; metered costs follow the power under load.
+// Inputs whose costs are sized by the peak power; metered costs follow the power under load.
 static const char *const sized_by_peak[] = {"site_power", "colo_rate", "build_price"};
 
 static const char *sized_inputs(const struct scenario *scenario, const struct option *option,
@@ -226,7 +226,7 @@ static void look_at_peak(const struct scenario *scenario, size_t number, struct 
 
 // ---- memory
 
-// Nothing is counted but the weights of one copy: what is served takes more.
+// Warns if not even one copy of the weights fits into memory: what is served takes more.
 static void look_at_memory(const struct scenario *scenario, size_t number, struct arena *arena) {
   struct option *option = &scenario->options[number];
   const struct table *parts = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
@@ -262,8 +262,8 @@ struct speed {
   struct published published;
 };
 
-// Only of a throughput that is stated or found for the option alone: a common one is often a
-// placeholder.
+// Finds the option's throughput beside the published ones. Returns false unless it is stated or
+// found for the option alone: a common one is often a placeholder.
 static bool speed_of(const struct scenario *scenario, size_t number, int throughput,
                      struct speed *speed) {
   const struct option *option = &scenario->options[number];
@@ -274,7 +274,7 @@ static bool speed_of(const struct scenario *scenario, size_t number, int through
          published_input(scenario, number, throughput, GRADE_PUBLISHED, &speed->published);
 }
 
-// What slows an accelerator down, the lengths of requests apart.
+// The keys that slow an accelerator down, apart from the lengths of requests.
 static const enum workload_key slowing[] = {WORKLOAD_INTERACTIVITY, WORKLOAD_TTFT, WORKLOAD_TPOT,
                                             WORKLOAD_BATCH, WORKLOAD_CONTEXT};
 
@@ -300,7 +300,8 @@ static const char *low_words(const struct speed *own, const struct unit *unit,
                       own->published.low_id);
 }
 
-// Stated for both or for neither, and what is compared anyway.
+// Whether two options can be compared: what slows them down is stated for both or for neither, and
+// the compared keys agree.
 static bool are_alike(const struct option *a, const struct option *b, struct arena *arena) {
   for (size_t i = 0; i < SLOWING; i++)
     if (strcmp(a->workload.values[slowing[i]], b->workload.values[slowing[i]]) != 0)
@@ -308,7 +309,8 @@ static bool are_alike(const struct option *a, const struct option *b, struct are
   return ranking_compares(a, b) && !workload_difference(&a->workload, &b->workload, arena);
 }
 
-// Unlike the other's: even its highest published figure is not as far above it.
+// Whether the throughput is lower than the other option's shows: it is far below its own lowest
+// published figure, even compared with the other's highest.
 static bool is_below(const struct speed *own, const struct speed *other, struct arena *arena) {
   const double share = own->figure->value / own->published.low;
   const double of_other = other->figure->value / other->published.high;
@@ -381,7 +383,8 @@ struct work {
   double uncached, cached;
 };
 
-// What a prefill rate counts is stated; a server's may come from its own cache.
+// The work that a rate counts. A prefill rate's is as stated; a server's input may come from its
+// own cache.
 static struct work work_of(const struct scenario *scenario, const struct option *option,
                            size_t which_case, const struct rate *rate) {
   const double input = value_of(scenario, option, which_case, "input_tokens");
@@ -423,8 +426,8 @@ static double limit_of(const struct roofline *roofline) {
   return fmin(roofline_computing(roofline), roofline_reading(roofline));
 }
 
-// Of a server that finds all of its input in a cache and, if it speculates, yields several tokens a
-// step.
+// The roofline of a server that finds all of its input in a cache and, if it speculates, yields
+// several tokens a step.
 static struct roofline highest_of(const struct option *option, struct roofline roofline,
                                   const struct work *work) {
   roofline.computed = work->cached;
@@ -443,7 +446,7 @@ static const char *limit_words(const struct option *option, const struct rooflin
                       option->workload.values[WORKLOAD_MODEL], how, limit_of(roofline));
 }
 
-// What makes a rate above the limit possible.
+// The conditions that make a rate above the limit possible.
 static const char *unless_words(const struct roofline *roofline, const struct work *work,
                                 double per_second, struct arena *arena) {
   const double computing = roofline_computing(roofline), reading = roofline_reading(roofline);
@@ -480,7 +483,7 @@ struct excess plausibility_beyond(const struct scenario *scenario, const struct 
   return (struct excess){NULL, false};
 }
 
-// What is said of a rate above its roofline; no words if it is not above, or not given.
+// The warning about a rate above its roofline; no words if it is not above, or not given.
 static struct excess exceeds(const struct scenario *scenario, const struct option *option,
                              size_t which_case, const struct rate *rate,
                              const struct figure **figure, struct arena *arena) {

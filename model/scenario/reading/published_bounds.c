@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// Where the catalogue has an input: rows in which `column` is `value`.
+// The place of an input in the catalogue: rows in which `column` is `value`.
 static const struct place_in_catalogue {
   const char *input;
   enum catalog_table table;
@@ -123,7 +123,7 @@ static bool published_throughput(const struct scenario *scenario, size_t option,
   double value;
   if (!table || !*workload[WORKLOAD_MODEL])
     return false;
-  // Most rows are of others: the column is looked up once, as every option asks.
+  // Most rows are of other accelerators: the column is looked up once, as every option asks.
   const size_t whose = (size_t)table_column(table, "accelerator");
   for (size_t r = 0; r < table->rows; r++)
     if (!strcmp(table->cells[r * table->columns + whose], accelerator) &&
@@ -148,7 +148,7 @@ static void widen_by_row(struct published *out, const struct table *table, size_
       widen(out, value * scale, table_cell(table, row, "id"));
 }
 
-// `scale`: base units in one of the input's unit.
+// Finds the bounds in the typical values. `scale`: base units in one of the input's unit.
 static bool published_typical(const struct scenario *scenario, const char *input, double scale,
                               enum grade weakest, struct published *out) {
   const struct table *table = catalog_table(scenario->catalog, CATALOG_TYPICAL_VALUES);
@@ -162,7 +162,8 @@ static bool published_typical(const struct scenario *scenario, const char *input
   return out->count;
 }
 
-// `rate`: USD per unit of the currency that the bounds are wanted in.
+// Widens the bounds by the rows of one place. `rate`: USD per unit of the currency in which the
+// bounds are wanted.
 static void widen_by_place(const struct scenario *scenario, size_t option,
                            const struct place_in_catalogue *place, double rate, enum grade weakest,
                            struct published *out) {

@@ -145,7 +145,8 @@ static void add_range(struct scenario *scenario, struct range range) {
   scenario->is_ranged[range.declaration] = true;
 }
 
-// Without a distribution: the rows are known only once the options are resolved.
+// Adds the ranges of published rows without a distribution: the rows are known only once the
+// options are resolved.
 static void add_ranges_of_rows(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   const int throughput = model_find(scenario->model, "throughput");
@@ -213,7 +214,8 @@ static bool complete_rows(struct reading *reading, struct range *range, size_t n
   return evidence && evidence->candidates.submitters > 1;
 }
 
-// They are the last of all ranges, so only their own numbers change if one of them is dropped.
+// The ranges of evidence are the last of all ranges, so only their own numbers change if one of
+// them is dropped.
 void ranges_of_evidence(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   const size_t count = scenario->range_count;
@@ -272,7 +274,7 @@ int option_range(const struct scenario *scenario, const struct option *option, i
   return stated < 0 ? -1 : (int)scenario->ranges[stated].drawn_as;
 }
 
-// Is what is said of an input for all options in a case a list by year?
+// Whether what holds for all options in a case, of the input that may be a list, is a list by year.
 static bool has_common_list(const struct scenario *scenario, size_t which_case, int list) {
   for (enum origin origin = ORIGIN_SET_OPTION; origin >= ORIGIN_COMMON; origin--) {
     const struct layer layer = {origin, -1, which_case};
@@ -324,7 +326,7 @@ static void check_own(struct reading *reading, const struct range *range) {
     refuse_contained(reading, range, name);
 }
 
-// Does the option take the common value, or would it without a --set of its own?
+// Whether the option takes the common value, or would without a --set of its own.
 static bool would_take_common(const struct scenario *scenario, int option, int declaration) {
   const struct declaration *input = &scenario->model->declarations[declaration];
   const struct figure *figure = option_figure(scenario, &scenario->options[option], 0, declaration);
@@ -455,8 +457,8 @@ static size_t first_as(const struct scenario *scenario, size_t number, bool same
   return number;
 }
 
-// One quantity is drawn once. Where it is wider for one option than for another, as the means of
-// fleets of different sizes are, both are fully correlated.
+// Has each quantity drawn once for all options. If it is wider for one option than for another, as
+// the means of fleets of different sizes are, both are fully correlated.
 static void share_draws(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   for (size_t r = 0; r < scenario->range_count; r++) {
@@ -479,8 +481,8 @@ static void share_draws(struct reading *reading) {
   }
 }
 
-// Is the matrix of the first `count` correlations positive definite? It is scaled down slightly, so
-// that an exact 1 passes unless it contradicts another.
+// Whether the matrix of the first `count` correlations is positive definite. It is scaled down
+// slightly, so that an exact 1 passes unless it contradicts another.
 static bool go_together(const struct scenario *scenario, size_t count, gsl_matrix *matrix) {
   gsl_matrix_set_identity(matrix);
   for (size_t c = 0; c < count; c++) {

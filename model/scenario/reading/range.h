@@ -39,11 +39,12 @@ struct correlation {
 void ranges_read(struct reading *reading);
 void ranges_check(struct reading *reading);
 
-// After the options are resolved: completes the ranges of the rows of a published throughput,
-// source_spread.h. An error if there are none; a single submitter's row gives no range.
+// Completes the ranges of the rows of a published throughput (source_spread.h), after the options
+// are resolved. An error if there are no rows; a single submitter's row gives no range.
 void ranges_of_evidence(struct reading *reading);
 
-// Is there a range of the input, the option's own or one for all? Before options are resolved.
+// Whether the input has a range, the option's own or one for all. For use before options are
+// resolved.
 bool ranges_name(const struct scenario *scenario, size_t option, int declaration);
 
 // The range that is stated for an option's input, in the selected case, and the one as which it is
@@ -52,9 +53,9 @@ int option_stated_range(const struct scenario *scenario, const struct option *op
                         int declaration);
 int option_range(const struct scenario *scenario, const struct option *option, int declaration);
 
-// Is the input the scale of a list by year that the option states itself, while the scale is
-// neither stated nor moved by a common range? Beside a list for all options it is not: what is said
-// of the scale for all then reaches both.
+// Whether the input is the scale of a list by year that the option states itself, while the scale
+// is neither stated nor moved by a common range. False beside a list for all options: a common
+// statement about the scale then reaches both lists.
 bool option_scales_own(const struct scenario *scenario, const struct option *option,
                        size_t which_case, int declaration);
 

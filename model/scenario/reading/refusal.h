@@ -25,7 +25,8 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/reading.h"
 
-// `section`: the one with the key; NULL: it is of --set, without the name of a common section.
+// Reports an unknown or misplaced key. `section`: the one with the key; NULL for a key of --set,
+// without the name of a common section.
 void refuse_key(struct reading *reading, const struct ini_section *section,
                 const struct ini_key *key);
 

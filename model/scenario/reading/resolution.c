@@ -4,10 +4,12 @@
 #include "base/ini.h"
 #include "base/source.h"
 #include "base/texts.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
+#include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
@@ -34,8 +36,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MIN_YEARS = 7 };
-
 static bool said(const struct figure *figure) {
   return figure->origin != ORIGIN_NONE;
 }
@@ -60,7 +60,7 @@ static void settle_pair(const struct resolving *resolving, int a, int b,
     figures[figure_is_of_option(figures[a]) ? b : a] = &figure_none;
 }
 
-// Pairs that exclude each other: an error, or the option level wins over the common one.
+// Settles pairs that exclude each other: an error, or the option level wins over the common one.
 static void settle_pairs(const struct resolving *resolving, const struct figure **figures) {
   const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
@@ -90,15 +90,16 @@ static void settle_purchase(const struct resolving *resolving, const struct figu
     figures[list_price] = &figure_none;
 }
 
-// Does the figure rank below what is stated at that layer? An offer's does also at its own.
+// Whether the figure ranks below what is stated at that layer. An offer's does so also at its own
+// layer.
 static bool ranks_below(const struct scenario *scenario, const struct figure *figure,
                         enum origin origin) {
   return figure->origin < origin ||
          (figure->origin == origin && scenario_offer_of(scenario, figure) != NULL);
 }
 
-// What an option names, such as a row of prices, is a statement of the layer that names it: what
-// weaker layers say does not apply, as if the option stated its value there.
+// Settles what an option names, such as a row of prices. It counts as a statement of the layer that
+// names it: what weaker layers say does not apply, as if the option stated its value there.
 static void settle_named(const struct resolving *resolving, const struct figure **figures) {
   const struct selections *selections = &resolving->selections;
   const struct model *model = resolving->scenario->model;
@@ -116,7 +117,7 @@ static void settle_named(const struct resolving *resolving, const struct figure 
   }
 }
 
-// Inputs that a bought option does not use.
+// Leaves out inputs that a bought option does not use.
 static void leave_out_rent(const struct resolving *resolving, const struct figure **figures) {
   static const char *const shares[] = {"reserved_share", "spot_share"};
   for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
@@ -131,7 +132,7 @@ static void leave_out_rent(const struct resolving *resolving, const struct figur
   }
 }
 
-// What a rented option does not pay for itself counts as zero.
+// Sets what a rented option does not pay for itself to zero.
 static void settle_rent(const struct resolving *resolving, const struct figure **figures) {
   static const struct figure paid = {
       .origin = ORIGIN_RENT, .grade = GRADE_ASSUMED, .source = "included in the rent", .date = ""};
@@ -162,7 +163,7 @@ static void check_life(const struct resolving *resolving) {
     const struct figure *figure = resolving_figures(resolving, c)[life];
     const struct unit *unit = &scenario->model->declarations[life].unit;
     if (!figure_is_given(figure) || figure->value <= 0 ||
-        figure->value >= scenario->period_h * (1 - 1e-9))
+        arithmetic_reaches(figure->value, scenario->period_h))
       continue;
     diagnostics_error(resolving->diagnostics, figure->place,
                       "option '%s' has a 'life' of %s, which is shorter than a period of %s: give "
@@ -173,7 +174,7 @@ static void check_life(const struct resolving *resolving) {
   }
 }
 
-// Hardware that is renewed is ordered within its life.
+// Checks that hardware that is renewed can be ordered within its life.
 static void check_lead_time(const struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   const int life = model_find(scenario->model, "life");
@@ -203,18 +204,18 @@ static void refuse_delay(const struct resolving *resolving, const struct figure 
                     resolving->option->id, why);
 }
 
-// Hardware is retired after the last whole period of its life.
+// Whether hardware is retired before a time: after the last whole period of its life.
 static bool retires_before(const struct resolving *resolving, const struct figure *const *figures,
                            double time) {
   const struct scenario *scenario = resolving->scenario;
   const int life = model_find(scenario->model, "life");
   if (life < 0 || !figure_is_given(figures[life]))
     return false;
-  const double periods = floor(figures[life]->value / scenario->period_h + 1e-9);
-  return time >= periods * scenario->period_h * (1 - 1e-9);
+  const double periods = arithmetic_floor(figures[life]->value / scenario->period_h);
+  return arithmetic_reaches(time, periods * scenario->period_h);
 }
 
-// What is late arrives within the horizon, and before it is retired.
+// Checks that late hardware arrives within the horizon, and before it is retired.
 static void check_delivery_delay(const struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   const int delay = model_find(scenario->model, "delivery_delay");
@@ -230,7 +231,7 @@ static void check_delivery_delay(const struct resolving *resolving) {
                                 figure_words(resolving, c, delay)));
       return;
     }
-    if (figures[delay]->value >= figures[horizon]->value * (1 - 1e-9)) {
+    if (arithmetic_reaches(figures[delay]->value, figures[horizon]->value)) {
       refuse_delay(resolving, figures[delay],
                    arena_printf(resolving->arena, "of %s: what is late never arrives within %s",
                                 figure_words(resolving, c, delay),
@@ -260,7 +261,7 @@ static bool may_apply(const struct resolving *resolving, const struct declaratio
          (input->absent_with < 0 || !figure_is_given(figures[input->absent_with]));
 }
 
-// That of the option before, if it has the same: of thousands of options most do.
+// Reuses the previous option's figure if it is equal: with thousands of options, most defaults are.
 static const struct figure *keep_default(const struct resolving *resolving, int declaration,
                                          struct figure figure) {
   const size_t before = resolving->number ? resolving->number - 1 : 0;
@@ -289,7 +290,7 @@ static void apply_defaults(const struct resolving *resolving, const struct figur
   }
 }
 
-// Without these it is unknown what a provider is to be paid for.
+// Checks that an option with a provider has the inputs without which it is unknown what to pay for.
 static void check_api(const struct resolving *resolving, const struct figure **figures) {
   static const char *const needed[] = {"demand", "input_tokens", "output_tokens"};
   const struct model *model = resolving->scenario->model;
@@ -348,7 +349,8 @@ static void check_shares(const struct resolving *resolving, const struct figure 
     diagnostics_error(resolving->diagnostics, share->place, "%s", wrong);
 }
 
-// What is looked up is known only after the lists, so it does not become one.
+// Reports a list for an input whose value is looked up: that is known only after the lists are
+// settled.
 static void report_list(const struct resolving *resolving, size_t which, int declaration) {
   const struct scenario *scenario = resolving->scenario;
   const char *name = scenario->model->declarations[declaration].name;
@@ -358,8 +360,8 @@ static void report_list(const struct resolving *resolving, size_t which, int dec
                     scenario->cases[which], name, resolving->option->id);
 }
 
-// What a case may give in place of an input that the base case computes: ", or 'decode_throughput'
-// here", the first that the formula needs; "" if it needs none.
+// The words for what a case may give in place of an input that the base case computes: ", or
+// 'decode_throughput' here", the first that the formula needs; "" if it needs none.
 static const char *or_here(const struct resolving *resolving, const struct declaration *input,
                            const struct figure **base) {
   for (int a = 0; a < input->alternative_count; a++) {
@@ -398,8 +400,8 @@ static void check_case(const struct resolving *resolving, size_t which) {
 
 // ---- the steps
 
-// What the layers state, settled between inputs that affect one another. After an error in one case
-// the later cases would only repeat it.
+// Settles what the layers state between inputs that affect one another. Stops early after an error
+// in an earlier case, which this one would only repeat.
 static void settle_case(const struct resolving *resolving, size_t which, size_t errors) {
   const struct diagnostics *diagnostics = resolving->diagnostics;
   const size_t before = diagnostics->errors;
@@ -439,7 +441,8 @@ static enum given given_by(const struct figure *figure) {
 
 enum { LAST_FEW = 8 };
 
-// One of the last few options of which the same is given: most options of a scenario have one.
+// One of the last few options with the same inputs given, or NULL: most options of a scenario have
+// one.
 static const struct option *given_alike(const struct resolving *resolving,
                                         const enum given *given) {
   const struct option *first = resolving->scenario->options, *other = resolving->option;
@@ -538,7 +541,8 @@ static const struct evaluation *evaluated_alike(const struct scenario *scenario,
   return NULL;
 }
 
-// How many decades a typed input is from 1 in its own unit: 0 for none, and for a 0.
+// The number of decades by which a typed input differs from 1 in its own unit: 0 for none, and for
+// a 0.
 static double decades_of(const struct scenario *scenario, const struct figure *figure, int d) {
   const double value = figure->value / unit_factor(&scenario->model->declarations[d].unit);
   return figure->origin < ORIGIN_COMMON || value == 0 ? 0 : fabs(log10(fabs(value)));
@@ -548,7 +552,7 @@ static double decades_of(const struct scenario *scenario, const struct figure *f
 // size is the most unusual.
 static void name_most_extreme(const struct scenario *scenario, const struct option *option,
                               size_t which, const bool *sources, struct diagnostics *diagnostics) {
-  // What is wrong with a formula of the scenario's own, its place shows.
+  // If the formula is the scenario's own, its place shows what is wrong.
   const bool is_of_own_item =
       diagnostics->list[diagnostics->count - 1].place.source != scenario->model->source;
   int most = -1;

@@ -19,12 +19,12 @@
 void scenario_resolve(struct scenario *scenario, struct arena *arena,
                       struct diagnostics *diagnostics);
 
-// After a resolution without errors: finds the periods of the horizons and evaluates every option
-// in every case. Errors: a line item without a finite value.
+// Finds the periods of the horizons and evaluates every option in every case, after a resolution
+// without errors. Errors: a line item without a finite value.
 void scenario_evaluate(struct scenario *scenario, struct arena *arena,
                        struct diagnostics *diagnostics);
 
-// Option `number` with an amendment: resolved and evaluated in every case, graded in the selected
+// Resolves option `number` with an amendment and evaluates it in every case, graded in the selected
 // one, with its own warnings. NULL if it then has no throughput, with the reason in *lack, and
 // after errors (lack->kind is LACK_NONE), which point to the user's own text.
 const struct option *option_resolve(const struct scenario *scenario, size_t number,

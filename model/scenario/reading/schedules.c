@@ -194,7 +194,7 @@ static void put_years(const struct resolving *resolving, const struct figure **f
   figures[declaration] = resolving_keep(resolving, list);
 }
 
-// Statements about the years of a list that the option does not have.
+// Clears statements about the years of a list that the option does not have.
 static void clear_years(const struct resolving *resolving, const struct figure **figures,
                         const struct declaration *input) {
   for (int i = -1; i < input->year_count; i++) {

@@ -143,7 +143,7 @@ static const char *key_like(const struct section_kind *kind, const char *name) {
   return NULL;
 }
 
-// KEY.source and KEY.date go with KEY.
+// Whether `name` is the known key, or its KEY.source or KEY.date.
 static bool is_key(const char *known, const char *name) {
   const char *point = strchr(name, '.');
   return !point == !strchr(known, '.') ||

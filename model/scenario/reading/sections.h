@@ -18,13 +18,13 @@
 // section that asks something, whatever is asked in the end.
 void sections_read(struct reading *reading);
 
-// [scenario], [workload], [common]: their keys hold for every option.
+// Whether it is [scenario], [workload] or [common], whose keys hold for every option.
 bool section_is_common(const char *kind);
 
-// Are its keys read by the code that answers it?
+// Whether it is the section of a question, whose keys the code that answers it reads.
 bool section_is_question(const char *kind);
 
-// Does a common section that comes before `kind` in the list above also have the key?
+// Whether a common section that comes before `kind` in the list above also has the key.
 bool section_is_repeated(const struct reading *reading, const char *kind, const char *key);
 
 // The only section of its kind, or NULL; a key of [scenario], or NULL.

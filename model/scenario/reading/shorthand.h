@@ -21,7 +21,7 @@ struct shorthand {
 enum { SHORTHANDS = 3 };
 extern const struct shorthand shorthands[SHORTHANDS];
 
-// NULL if it is none, or the cost model lacks its inputs.
+// The shorthand of that key; NULL if it is none, or the cost model lacks its inputs.
 const struct shorthand *shorthand_find(const struct reading *reading, const char *key);
 
 #endif

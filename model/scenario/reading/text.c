@@ -41,7 +41,7 @@ static int read_ancestor(struct chain *chain, const char *path, const struct ini
   return read_source(chain, parent, source_read(parent, chain->arena, chain->diagnostics));
 }
 
-// source: of the file, NULL after an error.
+// Reads a file and what it inherits. source: the file's, NULL after an error.
 static int read_source(struct chain *chain, const char *path, const struct source *source) {
   const struct ini *ini = source ? ini_read(source, chain->arena, chain->diagnostics) : NULL;
   if (!ini)

@@ -18,13 +18,13 @@ enum { TIERS_INPUTS = 2 * MAX_TIERS + 1 };
 const char *tiers_input(const struct model *model, int declaration, size_t tier, size_t part,
                         struct arena *arena);
 
-// All inputs of the tiers, with the one that says what a tier's value applies to; -1 for those that
-// the model lacks.
+// Lists all inputs of the tiers, with the one that says what a tier's value applies to; -1 for
+// those that the model lacks.
 void tiers_inputs(const struct model *model, int declaration, int inputs[TIERS_INPUTS],
                   struct arena *arena);
 
-// For an input of a tier, the same input of the tiers before and after: declarations, or -1. False
-// for any other input.
+// Finds the same input of the tiers before and after that of a tier's input: declarations, or -1.
+// Returns false for any other input.
 bool tiers_beside(const struct model *model, int declaration, int *before, int *after);
 
 // An option that has tiers in some case has them in all: a value without tiers is one tier from 1

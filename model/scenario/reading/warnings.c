@@ -1,6 +1,7 @@
 #include "model/scenario/reading/warnings.h"
 
 #include "base/texts.h"
+#include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
@@ -73,7 +74,7 @@ static void list_not_included(const struct subject *subject) {
     warn(subject, "not included (set to zero): %s", option->not_included);
 }
 
-// Does an option of one's own draw power, and does any have its hosts' counted?
+// Whether any owned option draws power; *hosts: whether any of these counts its hosts' power.
 static bool draw_power(const struct scenario *scenario, bool *hosts) {
   const int load = model_find(scenario->model, "load_power");
   const int host = model_find(scenario->model, "host_power");
@@ -107,7 +108,8 @@ static void warn_of_rented_energy(const struct subject *subject) {
          at_tdp ? ", and assume the TDP" : "", cooling ? "'pue'" : "",
          cooling && hosts ? " and " : "", hosts ? "'host_power'" : "",
          owned ? " before comparing them with an owned option's" : "");
-  // Nobody pays for its watts, but every output shows its energy beside an owned option's.
+  // Nobody pays for a rented option's watts, but every output shows its energy beside an owned
+  // option's.
   if (owned && load == option->doubted_power && !(at_tdp && (cooling || hosts)))
     warn(subject, "%s", option->power_doubt);
 }
@@ -131,7 +133,8 @@ static const char *use_text(double load, struct arena *arena) {
                             : arena_printf(arena, "%.3g %%", 100 * load);
 }
 
-// Of accelerators that are hardly used, what a token costs says how little they are used.
+// Warns of accelerators that are hardly used: the cost of a token then says mostly how little they
+// are used.
 static void warn_of_idleness(const struct subject *subject) {
   static const double half = 0.5;
   const struct scenario *scenario = subject->scenario;
@@ -172,7 +175,7 @@ static const char *in_year(const struct subject *subject, int period) {
   if (!figure_of(subject->scenario, subject->option, "accelerators")->year_count || elapsed < 0)
     return "";
   const double time = option_value(subject->scenario, subject->option, elapsed, period);
-  return arena_printf(subject->arena, " in year %g", 1 + floor(time / HOURS_PER_YEAR + 1e-9));
+  return arena_printf(subject->arena, " in year %g", 1 + arithmetic_floor(time / HOURS_PER_YEAR));
 }
 
 // A typed count is kept, whether or not it is a number of whole servers and racks: the first that
@@ -191,7 +194,7 @@ static void warn_of_units(const struct subject *subject) {
   }
 }
 
-// A site too small for even one purchase unit.
+// Warns of a site that is too small for even one purchase unit.
 static void warn_of_site(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   const double site = option_amount(scenario, subject->option, "site_power");
@@ -205,20 +208,22 @@ static void warn_of_site(const struct subject *subject) {
          site / 1000, unit, peak * unit / count / 1000);
 }
 
-// Nothing is due after a lease's term, though the hardware serves on.
+// Warns of a lease that ends before the hardware's life: nothing is due after its term, though the
+// hardware serves on.
 static void warn_of_lease(const struct subject *subject) {
   const double term = option_amount(subject->scenario, subject->option, "lease_term");
   const double life = option_amount(subject->scenario, subject->option, "life_time");
   const double horizon = option_amount(subject->scenario, subject->option, "horizon");
   const double needed = life > 0 ? fmin(life, horizon) : horizon;
-  if (option_is_owned(subject->option) && term > 0 && term < needed * (1 - 1e-9))
+  if (option_is_owned(subject->option) && term > 0 && !arithmetic_reaches(term, needed))
     warn(subject,
          "the lease ends after %g yr, but its hardware serves for %g yr: the lease view counts "
          "nothing for the rest",
          term / HOURS_PER_YEAR, needed / HOURS_PER_YEAR);
 }
 
-// Unlike that of other lists, the last value does not continue.
+// Warns of a resale list that is too short: unlike that of other lists, its last value does not
+// continue.
 static void warn_of_resale(const struct subject *subject) {
   const struct figure *resale = figure_of(subject->scenario, subject->option, "resale");
   const double life = option_amount(subject->scenario, subject->option, "life_time");
@@ -227,11 +232,11 @@ static void warn_of_resale(const struct subject *subject) {
   const size_t years = resale->year_count ? resale->year_count : 1;
   const double last = resale->year_count ? resale->years[years - 1].value : resale->value;
   if (option_is_owned(subject->option) && is_there(resale) && last > 0 &&
-      age - 1e-9 > (double)years)
+      arithmetic_ceil(age) > (double)years)
     warn(subject,
          "resale ends with an age of %zu yr, so hardware sold at %.3g yr is worth nothing: add "
          "values up to %g yr, 0 %% for none",
-         years, age, ceil(age - 1e-9));
+         years, age, arithmetic_ceil(age));
 }
 
 static bool any_rented(const struct scenario *scenario) {
@@ -241,8 +246,8 @@ static bool any_rented(const struct scenario *scenario) {
   return false;
 }
 
-// Of all options, not of this one: rents have no inflation, and the prices of APIs have been
-// falling.
+// Warns of inflation that is stated for all options rather than for this API: rents have no
+// inflation, and the prices of APIs have been falling.
 static void warn_of_inflation(const struct subject *subject) {
   const struct figure *inflation = figure_of(subject->scenario, subject->option, "inflation");
   const bool of_all = is_there(inflation) && inflation->origin < ORIGIN_OPTION;
@@ -363,7 +368,8 @@ static void warn_of_credit(const struct subject *subject) {
          100 * share, 100 * option_amount(subject->scenario, subject->option, "shortfall"));
 }
 
-// What a contract owes for a delay is no more cash in hand than a remedy.
+// Warns that damages for a delay count in the cost: what a contract owes is no more cash in hand
+// than a remedy.
 static void warn_of_damages(const struct subject *subject) {
   if (option_amount(subject->scenario, subject->option, "damages_total") < 0)
     warn(subject,
@@ -472,7 +478,8 @@ static void warn_of_throughput(const struct subject *subject) {
          "the throughput counts input and output tokens together, and so does the cost per token");
 }
 
-// Idle power measured in one option but taken as the load power in another biases a comparison.
+// Warns if idle power is measured in one option but taken as the load power in another, which
+// biases the comparison.
 static void warn_of_idle_power(struct scenario *scenario, struct arena *arena) {
   bool given = false, missing = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
@@ -565,7 +572,7 @@ static void warn_of_turn(struct scenario *scenario, struct arena *arena) {
                       option_value(scenario, first, item, 0), arena));
 }
 
-// What the vendor owes, and for what.
+// The vendor's debts, and what they are for.
 static const struct debt {
   const char *item, *what, *for_what;
 } debts[] = {{"remedy_total", "remedy", "slow accelerators"},
@@ -591,7 +598,7 @@ static void warn_of_credits(struct scenario *scenario, struct arena *arena) {
                       ranking_cost_without_credit(scenario, first), arena));
 }
 
-// How the name of an accelerator or model was read is the first thing to know about an option.
+// Adds how the name of an accelerator or model was read, the first thing to know about an option.
 static void say_readings(const struct subject *subject) {
   const struct texts *readings = &subject->option->readings;
   for (size_t i = 0; i < readings->count; i++)

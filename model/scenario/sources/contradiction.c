@@ -56,7 +56,8 @@ static bool is_typed(const struct sources *sources, const char *input) {
   return origin >= ORIGIN_COMMON && origin != ORIGIN_SET && origin != ORIGIN_SET_OPTION;
 }
 
-// Would mix stated watts with a record's throughput, or the other way round.
+// Whether the option limits its power and states watts or a rate: it would mix stated watts with a
+// record's throughput, or the other way round.
 static bool limits_and_states(const struct sources *sources) {
   static const char *const inputs[] = {"load_power", "throughput", "decode_throughput"};
   bool stated = false;

@@ -380,14 +380,14 @@ static void apply_price(struct resolving *resolving) {
     resolving_pretend(resolving, "list_price");
 }
 
-// What an unknown accelerator would have given: its own error is enough.
+// Pretends that an unknown accelerator gave its inputs: its own error is enough.
 static void pretend_accelerator(struct resolving *resolving) {
   static const char *const inputs[] = {"accelerators_per_node", "load_power", "throughput"};
   for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
     resolving_pretend(resolving, inputs[i]);
 }
 
-// What a case's offer lacks, unlike that of the base case, would count as 0.
+// Refuses what a case's offer lacks, unlike the base case's: it would count as 0.
 static void refuse_lacking(const struct resolving *resolving) {
   static const char *const needed[] = {"list_price", "accelerators_per_node"};
   const struct scenario *scenario = resolving->scenario;

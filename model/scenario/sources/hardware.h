@@ -15,11 +15,11 @@
 // can be looked up.
 int hardware_apply(struct resolving *resolving);
 
-// Before all of that, in each case: gives an option with `api` the prices of that row, and removes
-// from an option with an output_price whatever absent_with excludes. A price that the option states
-// itself has priority over the row's: reading/text.h and assignment.h see to it that it is not the
-// older of the two. Errors in the base case: an unknown row, a row of another model or beside an
-// output_price typed in the same file; hardware at the option's level.
+// Gives an option with `api` the prices of that row, and removes from an option with an
+// output_price whatever absent_with excludes, in each case, before all of the above. A price that
+// the option states itself has priority over the row's: reading/text.h and assignment.h see to it
+// that it is not the older of the two. Errors in the base case: an unknown row, a row of another
+// model or beside an output_price typed in the same file; hardware at the option's level.
 void hardware_api(const struct resolving *resolving, const struct figure **figures);
 
 #endif

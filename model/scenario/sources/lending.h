@@ -8,18 +8,18 @@
 
 #include <stdbool.h>
 
-// Does the option ask for another option's tokens?
+// Whether the option asks for another option's tokens.
 bool tokens_are_lent(const struct resolving *resolving);
 
-// After all options without tokens_of are resolved, and this one except for its graph: takes the
-// other's figures in every case, and records which in lender and lent. From an option with a
+// Takes the other option's figures in every case, and records which in lender and lent, after all
+// options without tokens_of are resolved, and this one except for its graph. From an option with a
 // demand, it takes the demand. Errors: no such option; one that is a token API, or whose
 // accelerators change or are renewed without a demand; a demand of its own; an option with
 // accelerators of its own; an input that both have with different values. Returns 0 or -1.
 int tokens_lend(struct resolving *resolving);
 
-// After its graph is built from what is given: also marks in lent what it computes from these and
-// uses for nothing else, as it would not have that with a demand.
+// Also marks in lent what the option computes from these and uses for nothing else, as it would not
+// have that with a demand. Call after its graph is built from what is given.
 void tokens_hide(const struct resolving *resolving);
 
 #endif

@@ -36,12 +36,12 @@ bool load_power_is_tdp(const struct scenario *scenario, const struct figure *loa
          load->place.source == accelerators->source;
 }
 
-// Neither stated, nor from a record or an offer.
+// Whether the watts are open: neither stated, nor from a record or an offer.
 static bool are_open(const struct resolving *resolving, const struct figure *load) {
   return load->origin == ORIGIN_NONE || load_power_is_tdp(resolving->scenario, load);
 }
 
-// In every case in which they are open.
+// Fills in the watts in every case in which they are open.
 static void fill_watts(struct resolving *resolving, struct figure figure) {
   const int load_power = model_find(resolving->scenario->model, "load_power");
   const struct figure *kept = resolving_keep(resolving, figure);
@@ -145,7 +145,7 @@ static bool take_like(struct resolving *resolving) {
   return true;
 }
 
-// From the server's record: its node's watts if measured, else its accelerators'.
+// Takes the watts of the server's record: its node's if measured, else its accelerators'.
 static bool take_served(struct resolving *resolving, const struct served *served) {
   const struct model *model = resolving->scenario->model;
   struct figure figure =
@@ -162,7 +162,7 @@ static bool take_served(struct resolving *resolving, const struct served *served
   return true;
 }
 
-// For a row run at a power limit without measured watts: it drew no more than the limit.
+// Takes the power limit of a row that has no measured watts: it drew no more than that.
 static bool take_limit(struct resolving *resolving, const struct evidence *own) {
   struct option *option = resolving->option;
   if (!selection_of(&resolving->selections, SELECT_POWER_LIMIT) || !isfinite(own->power_limit_w))
@@ -179,7 +179,7 @@ static bool take_limit(struct resolving *resolving, const struct evidence *own) 
   return true;
 }
 
-// From the row itself: its accelerators' watts, else its node's, else its limit.
+// Takes the watts of the throughput's own row: its accelerators', else its node's, else its limit.
 static bool take_own(struct resolving *resolving) {
   const struct evidence *own = resolving->option->watts_of;
   if (resolving->option->served_watts)
@@ -205,8 +205,8 @@ static void note_found(const struct resolving *resolving) {
                             "power");
 }
 
-// Where the first case that leaves it open has it, or NULL: one offer may guarantee watts, another
-// none.
+// The load power in the first case that leaves it open, or NULL: one offer may guarantee watts,
+// another none.
 static const struct figure **open_load(const struct resolving *resolving, int load_power) {
   for (size_t c = 0; c < resolving->scenario->case_count; c++) {
     const struct figure **load = &resolving_figures(resolving, c)[load_power];

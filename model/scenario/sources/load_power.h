@@ -9,14 +9,14 @@
 
 #include <stdbool.h>
 
-// After throughput_apply: replaces the TDP with the watts of the row that the throughput is from,
+// Replaces the TDP, after throughput_apply, with the watts of the row that the throughput is from,
 // else with those of a like run (model/evidence/like_run.h), graded projected; option->power_doubt
 // has a note on watts that are not the row's own, which are option->doubted_power. A case's
 // host_power is deducted from a whole node's watts, and is then contained in these: figure.h.
 // Error: it is more than these.
 void load_power_find(struct resolving *resolving);
 
-// Is the power under load the accelerator's TDP?
+// Whether the power under load is the accelerator's TDP.
 bool load_power_is_tdp(const struct scenario *scenario, const struct figure *load);
 
 #endif

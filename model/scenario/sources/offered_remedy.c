@@ -71,7 +71,7 @@ struct promises {
   bool replaces, limits;
 };
 
-// `owes`: the promise is this case's own.
+// Applies a promise in a case. `owes`: whether it is this case's own.
 static void apply(const struct sources *sources, size_t which_case, const struct promise *promise,
                   const struct promises *all, bool owes) {
   const struct offer_acceptance *said = &promise->offer->acceptance;
@@ -125,7 +125,8 @@ void offered_remedy_apply(const struct sources *sources) {
   }
 }
 
-// Neither a rung nor another record of the option has them, and nobody stated them.
+// Whether the option lacks watts: neither a rung nor another record of it has them, and nobody
+// stated them.
 static bool lacks_watts(const struct sources *sources, size_t which_case) {
   const struct served *served = sources->option->served_watts;
   const int load_power = model_find(sources->scenario->model, "load_power");

@@ -6,8 +6,8 @@
 
 #include "model/scenario/sources/sources.h"
 
-// In every case whose offer has exactly one guarantee that fits the option's workload, with a
-// remedy in money or by replacement: gives remedy, guaranteed_throughput, guarantee_tolerance and
+// Applies to every case whose offer has exactly one guarantee that fits the option's workload, with
+// a remedy in money or by replacement: gives remedy, guaranteed_throughput, guarantee_tolerance and
 // remedy_limit, unless the option states them itself. Other cases then owe nothing. Does nothing
 // for a guarantee of another throughput than the one that the option states, and for rented
 // accelerators.

@@ -71,7 +71,8 @@ static void take_workload(struct workload *workload, const struct offer_guarante
   workload_take_lengths(workload, guarantee->input_tokens, guarantee->output_tokens);
 }
 
-// Its rate in the case may have been typed, or be another guarantee's.
+// Whether the option's rate in the case is this guarantee's: it may have been typed, or be another
+// guarantee's.
 static bool gives_rate(const struct sources *sources, size_t which_case, const struct offer *offer,
                        const struct offer_guarantee *guarantee) {
   const int d = model_find(sources->scenario->model, offer_guaranteed_input(guarantee));

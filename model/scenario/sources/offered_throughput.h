@@ -16,11 +16,11 @@ void offered_set(struct resolving *resolving, size_t which_case, const struct of
                  const struct offer_guarantee *guarantee, const char *input, double value,
                  struct place place);
 
-// In every case, takes the option's tokens per second and, if they are per accelerator, its watts
+// Takes the option's tokens per second in every case and, if they are per accelerator, its watts
 // from the guarantee that fits the workload. A throughput that is already there keeps its value,
-// and takes the watts of a guarantee with the same basis. False if there is no guarantee, if
-// evidence is named, and beside power_limit, which no offer states. Errors: more than one guarantee
-// fits; some cases' offers have one, others none.
+// and takes the watts of a guarantee with the same basis. Returns false if there is no guarantee,
+// if evidence is named, and beside power_limit, which no offer states. Errors: more than one
+// guarantee fits; some cases' offers have one, others none.
 bool offered_throughput_apply(const struct sources *sources);
 
 // Adds the conditions of the rate that an offer guarantees in a case, if it has that rate there.

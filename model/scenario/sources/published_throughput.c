@@ -44,7 +44,7 @@ struct lack published_throughput_choose(const struct sources *sources, struct ev
                       evidence_choose(&sources->request, evidence, sources->arena));
 }
 
-// False if there is none, which is reported.
+// Finds the published evidence. Returns false, and reports it, if there is none.
 static bool find_published(const struct sources *sources, struct evidence *evidence) {
   if (!catalog_table(sources->scenario->catalog, CATALOG_THROUGHPUT))
     return false;

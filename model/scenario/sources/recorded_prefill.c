@@ -139,7 +139,7 @@ static void put(const struct sources *sources, size_t which_case, const char *in
     *at = resolving_keep(sources->resolving, figure);
 }
 
-// What decoding draws, in place of prefill's watts.
+// The watts of decoding, in place of prefill's.
 static struct figure unmetered(const struct sources *sources, const struct recorded *recorded) {
   return sources_recorded(recorded, recorded->load_power_w,
                           grade_weaker(recorded->power_grade, GRADE_PROJECTED),
@@ -147,8 +147,8 @@ static struct figure unmetered(const struct sources *sources, const struct recor
                                        recorded->load_source));
 }
 
-// What a file says in common or for the option is of the whole load. What a case or --set says
-// replaces the record's watts of decoding, as in a cell of the workbook.
+// Whether the file states the input, in common or for the option, which is then about the whole
+// load. A case or --set replaces only the record's watts of decoding, as in a cell of the workbook.
 static bool file_states(const struct sources *sources, const char *input) {
   const int d = model_find(sources->scenario->model, input);
   const struct layer common = {ORIGIN_COMMON, -1, 0};
@@ -157,7 +157,7 @@ static bool file_states(const struct sources *sources, const char *input) {
          inputs_said(sources->scenario->inputs, own, d);
 }
 
-// Of the option's record in one case.
+// The rate of prompts that the option's record gives in one case.
 struct case_rate {
   struct prompt_rate at;
   const char *why; // there is none, in words, or NULL
@@ -194,8 +194,8 @@ static void check_case(const struct sources *sources, size_t which_case, const c
   sources_report(sources, (struct lack){LACK_EVIDENCE, length->place, why});
 }
 
-// Where prompts were measured in any case, their watts are an input of their own in all: in one
-// that states the rate of prompts of an unmeasured length, too.
+// Takes the watts of prompts. If they were measured in any case, they are an input of their own in
+// all cases, including one that states the rate of prompts of an unmeasured length.
 static void take_powers(const struct sources *sources, const struct recorded *recorded,
                         const struct case_rate *rates) {
   const size_t cases = sources->scenario->case_count;

@@ -26,15 +26,15 @@ struct prompt_rate {
 const char *recorded_prefill_at(const struct measurement *result, double input_tokens,
                                 struct prompt_rate *out, struct arena *arena);
 
-// What adding up prefill and decoding leaves out, with the error of adding that the record
-// measured: a sentence without a full stop, in the arena.
+// A caveat about what adding up prefill and decoding leaves out, with the error of adding that the
+// record measured: a sentence without a full stop, in the arena.
 const char *recorded_prefill_caveat(const struct measurement *result, struct arena *arena);
 
 // Gives the option the record's prefill_throughput in every case, after its decode_throughput, of
-// which `recorded` has what was chosen in each case, and,
-// unless its file states a load_power, its prefill_power: also beside a prefill_throughput that is
-// stated. Does nothing if the workload is decode only; what the record lacks goes to
-// option->prefill_lack, and the option remains an upper bound.
+// which `recorded` has what was chosen in each case, and, unless its file states a load_power, its
+// prefill_power: also beside a prefill_throughput that is stated. Does nothing if the workload is
+// decode only; what the record lacks goes to option->prefill_lack, and the option remains an upper
+// bound.
 void recorded_prefill_take(const struct sources *sources, const struct recorded *recorded);
 
 #endif

@@ -83,8 +83,8 @@ static const char *mean_words(const struct sources *sources, const struct record
       source_file_name(recorded->nearest->record->path));
 }
 
-// If enough devices were measured alike, their mean counts instead of the newest; but not for a
-// named record, an interpolated figure, or a device that ran beside others.
+// The mean of the devices if enough of them were measured alike, which counts instead of the newest
+// one; but not for a named record, an interpolated figure, or a device that ran beside others.
 static struct recorded mean_of_devices(const struct sources *sources,
                                        const struct recorded *recorded) {
   const struct measurement *nearest = recorded->nearest;
@@ -177,7 +177,8 @@ static bool choose_in_case(const struct sources *sources, size_t which_case,
   return !why;
 }
 
-// What decodes in each case: the base case's, unless a case's requests are of other lengths.
+// The result that decodes in each case: the base case's, unless a case's requests are of other
+// lengths.
 static const struct recorded *in_cases(const struct sources *sources, const struct recorded *base) {
   const size_t cases = sources->scenario->case_count;
   struct recorded *chosen = arena_array(sources->arena, cases, sizeof *chosen);

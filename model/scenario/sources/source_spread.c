@@ -27,7 +27,7 @@ struct distribution source_spread_of_rows(const struct evidence *evidence, struc
   return spread;
 }
 
-// Of the base case, for which a range is.
+// The figure in the base case, for which a range is stated.
 static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
                                       int declaration) {
   return option_figure(scenario, option, 0, declaration);
@@ -51,7 +51,8 @@ static struct fleet_sample sample_of(const struct scenario *scenario, const stru
                          strcmp(name, "load_power") != 0 ? FLEET_TOKENS : FLEET_WATTS, arena);
 }
 
-// How many like the devices measured, each a whole model's, the option has in the base case.
+// The number of groups like the measured ones, each holding a whole model, that the option has in
+// the base case.
 static double devices_of(const struct scenario *scenario, const struct option *option) {
   const int accelerators = model_find(scenario->model, "accelerators");
   const double count = accelerators >= 0 && option_has(option, accelerators)
@@ -60,8 +61,9 @@ static double devices_of(const struct scenario *scenario, const struct option *o
   return count > 0 ? count / measurement_devices(option->record) : INFINITY;
 }
 
-// Of the mean of the option's own devices, as estimated from those measured (JCGM 100:2008, 4.2.3).
-// A normal distribution then has the 5th and 95th percentile of Student's.
+// The deviation of the mean of the option's own devices, as estimated from those measured (JCGM
+// 100:2008, 4.2.3). It is such that a normal distribution has the 5th and 95th percentile of
+// Student's.
 static double mean_deviation(const struct scenario *scenario, const struct option *option,
                              const struct fleet_sample *sample) {
   static const double high = 0.95;

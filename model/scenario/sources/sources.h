@@ -39,8 +39,8 @@ struct lack sources_lack(const struct sources *sources, int selection, const cha
 // Passes a lack to resolving->lack, or else reports it as an error.
 void sources_report(const struct sources *sources, struct lack lack);
 
-// What the option's throughput is measured on in a case, whose requests may be of other lengths
-// than those of the base case.
+// The workload on which the option's throughput is measured in a case, whose requests may be of
+// other lengths than those of the base case.
 struct workload sources_workload_in(const struct sources *sources, size_t which_case);
 
 // The option as it would be if a case were the base. The copy must outlive the result.

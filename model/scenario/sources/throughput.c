@@ -140,8 +140,8 @@ static void select_workload(const struct sources *sources) {
   sources->option->workload = sources->option->workloads[sources->scenario->selected];
 }
 
-// In this order: what the option states, a record if one is named or counts for it, its offer's
-// guarantee, what is published.
+// The sources count in this order: what the option states, a record if one is named or counts for
+// it, its offer's guarantee, what is published.
 void throughput_apply(struct resolving *resolving) {
   const struct sources sources = sources_of(resolving);
   fill_workload(&sources);

@@ -5,7 +5,7 @@
 
 #include "model/scenario/resolving.h"
 
-// After hardware_apply. Sets the option's workload, record, curve, decode_only and
+// Call after hardware_apply. Sets the option's workload, record, curve, decode_only and
 // serving_estimate, and fills what its layers leave open: throughput or decode_throughput, and from
 // a record prefill_throughput, load_power and idle_power. Errors: evidence that contradicts itself
 // or what the option states; and no evidence, unless resolving->lack takes that.

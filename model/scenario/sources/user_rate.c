@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stddef.h>
 
-// In base units; `none` if it is not stated.
+// The workload's limit of that key in base units; `none` if it is not stated.
 static double limit_of(const struct sources *sources, enum workload_key key, const char *unit_text,
                        double none) {
   const struct workload *workload = &sources->option->workload;

@@ -14,7 +14,7 @@
 
 struct curve_limits user_rate_limits(const struct sources *sources);
 
-// Where the first of the limits is stated; one must be.
+// The place at which the first of the limits is stated; one must be.
 struct place user_rate_place(const struct option *option);
 
 // Gives the option a curve on which a choice has been made, and the batch that follows from it.

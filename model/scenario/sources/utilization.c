@@ -72,7 +72,8 @@ static const char *production_words(const struct production *production, struct 
       text_counted((size_t)production->accelerators, "accelerator", arena), peak, hits);
 }
 
-// With a day's profile, utilization is that of the peak hour.
+// The tokens of the busiest hour over the day's mean: with a day's profile, utilization is that of
+// the peak hour.
 static double busiest_over_mean(const struct production *production) {
   double most = 0;
   for (size_t hour = 0; hour < production->day_profile_count; hour++)
@@ -120,7 +121,7 @@ static const char *take_day(const struct resolving *resolving, const struct figu
                       : "a measured day needs 'production', the record of what was served";
 }
 
-// In all cases, with a single error.
+// Takes the day's shares in all cases, with a single error.
 static void take_days(const struct resolving *resolving, const struct production *production) {
   const int first = model_find(resolving->scenario->model, "day_share_1");
   const char *why = NULL;
@@ -152,7 +153,7 @@ static void take_production(struct resolving *resolving, const struct production
   }
 }
 
-// Where the tokens served are stated, or the record that has them.
+// The place at which the tokens served are stated, or the record that has them.
 static struct place tokens_place(const struct scenario *scenario, const struct option *option,
                                  const struct figure *tokens) {
   const struct selections *selections = &scenario->selections[1 + (option - scenario->options)];
