@@ -5,7 +5,8 @@
 // by its marks (passed.h), and wait_for_previous waits for all blocks only where the plan says so:
 // in a mixture's layers and before the token is chosen.
 //
-// A mark is enough, because a float's next one is made only when all who need the float have it:
+// A mark is enough: a float is overwritten only after everyone who needs its present value has read
+// it:
 // - Who multiplies by a matrix first loads all of a vector. So whatever follows from the product
 //   follows from all of its rows, and each block has some of them, and has loaded the vector.
 // - All rows of qkv are needed by attention, and all its heads by the next product.

@@ -27,14 +27,13 @@
 #define VECTOR_BLOCKS      2 // of one vector; a step in one launch has one block
 #define VECTOR_BATCH_SHORT 2
 
-// Percent of 228 KB, for which sm_90 gives 164: two blocks of attention or of a vector product,
-// which loads through the nearest cache and needs what is left of it. That is 161.88 KB: of what
-// is not exactly a capacity, a multiprocessor gives the next larger one (the guide, Configuring
-// L1/Shared Memory Balance), which for 72 percent would be 196. Kernels that want different
-// amounts do not run on a multiprocessor at the same time, and those that want little should ask
-// for what the others do (CUDA C++ Programming Guide, compute capability 7.x, shared memory). If
-// one kernel of a step needs more, all get everything: otherwise a multiprocessor would empty
-// before and after that kernel.
+// Percent of a multiprocessor's 228 KB to request as shared memory. 71 % is 161.88 KB, which the
+// driver rounds up to the next supported capacity, 164 KB (CUDA C++ Programming Guide, Configuring
+// L1/Shared Memory Balance): room for two blocks of attention or of a vector product. The rest
+// stays L1, through which vector products load. 72 % would round up to 196 KB. All kernels of a
+// step request the same, because kernels with different carveouts cannot share a multiprocessor
+// (the guide, compute capability 7.x, shared memory): it would empty before and after the kernel
+// that differs. If one kernel needs more, all request 100 %.
 #define EVEN_CARVEOUT   71
 #define SHARED_CARVEOUT 100
 #define RESERVED_SHARED 1024 // bytes: the system's own, per block
@@ -48,30 +47,37 @@
 // twice.
 #define COPIED_SLICE (2 * MATRIX_COLUMNS)
 
-// What an H200 does in a nanosecond. Its memory brings bytes of weights, and its L2 brings all
-// multiprocessors together these and activations: with these two rates and those of a merge, below,
-// the measured times of all products alone, of 8B and 70B models at batch 4 to 64, come out within
-// 13 % (docs/gpu-model.md). No product was measured that a multiprocessor's own rates limit, so
-// they are three quarters of what it could do, the share that FlashAttention-3 reaches (arXiv
-// 2407.08608): its port brings 64 bytes a cycle at 1.98 GHz, its matrix unit multiplies and adds
-// at 989 TFLOP/s by 132, and 32 E4M3 weights a cycle become BF16, by four instructions a pair.
-#define MEMORY_RATE   4300
-#define CACHE_RATE    5000
-#define PORT_RATE     95
-#define MULTIPLY_RATE 2800
-#define CONVERT_RATE  47
-
-// In nanoseconds: a launch until its first bytes have come; each merge through L2, beside its sums;
-// and a cluster that adds up parts, whose blocks begin together and wait for each other twice. In
-// bytes a nanosecond: the sums of merges, and what the network between shared memories brings one
-// multiprocessor (tests/support/timing/timing.h). What is said of merges is fitted to the same
-// times of an H200; both other starts are assumed, as clusters that add up parts were not measured
-// there.
-#define START        1000
-#define MERGE_START  500
-#define MERGE_RATE   50
-#define PARTS_START  1000
-#define NETWORK_RATE 17
+// What an H200 does. The rates of memory and L2 and what a merge takes are fitted: with them the
+// measured times of all products alone, of 8B and 70B models at batch 4 to 64, come out within 13 %
+// (docs/gpu-model.md). No product was measured that a multiprocessor's own rates limit, so these
+// are three quarters of what it could do, the share that FlashAttention-3 reaches (arXiv
+// 2407.08608): its port brings 64 bytes a cycle at 1.98 GHz, its matrix unit multiplies and adds at
+// 989 TFLOP/s by 132, and 32 E4M3 weights a cycle become BF16, by four instructions a pair. The
+// starts of launches and of clusters are assumed, as clusters that add up parts were not measured.
+static const struct {
+  uint64_t memory_bytes_per_ns;  // weights, of all multiprocessors together
+  uint64_t cache_bytes_per_ns;   // L2's weights and activations, of all together
+  uint64_t port_bytes_per_ns;    // into one multiprocessor, like the rates that follow
+  uint64_t multiplies_per_ns;    // with an addition each
+  uint64_t converted_per_ns;     // weights
+  uint64_t merge_bytes_per_ns;   // sums of a merge through L2
+  uint64_t network_bytes_per_ns; // between shared memories: tests/support/timing/timing.h
+  uint64_t launch_ns;            // until a launch's first bytes have come
+  uint64_t merge_ns;             // of a merge, beside its sums
+  uint64_t parts_ns; // of a cluster that adds up parts, whose blocks begin together and wait for
+                     // each other twice
+} h200 = {
+    .memory_bytes_per_ns = 4300,
+    .cache_bytes_per_ns = 5000,
+    .port_bytes_per_ns = 95,
+    .multiplies_per_ns = 2800,
+    .converted_per_ns = 47,
+    .merge_bytes_per_ns = 50,
+    .network_bytes_per_ns = 17,
+    .launch_ns = 1000,
+    .merge_ns = 500,
+    .parts_ns = 1000,
+};
 
 // Bytes of `count` elements of a row of weights; of units without what is stored beside them.
 static int code_bytes(enum element element, int count) {
@@ -300,10 +306,11 @@ struct even_costs {
 // Nanoseconds of a block for its units, while `blocks` of them share the memory and L2: the fewer
 // they are, the faster is each, up to what its multiprocessor does.
 static uint64_t units_time(const struct even_costs *costs, uint64_t units, uint64_t blocks) {
-  const uint64_t limits[] = {
-      units * costs->weights * blocks / MEMORY_RATE, units * costs->cached * blocks / CACHE_RATE,
-      units * costs->received / PORT_RATE, units * costs->products / MULTIPLY_RATE,
-      units * costs->converted / CONVERT_RATE};
+  const uint64_t limits[] = {units * costs->weights * blocks / h200.memory_bytes_per_ns,
+                             units * costs->cached * blocks / h200.cache_bytes_per_ns,
+                             units * costs->received / h200.port_bytes_per_ns,
+                             units * costs->products / h200.multiplies_per_ns,
+                             units * costs->converted / h200.converted_per_ns};
   uint64_t most = 0;
   for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
     most = limits[i] > most ? limits[i] : most;
@@ -330,7 +337,7 @@ static uint64_t divide_evenly(unsigned most, unsigned cluster, const struct even
   for (unsigned splits = 1; splits <= MAX_SPLITS + 1; splits++) {
     tried.blocks = blocks_tried(work, splits, all < most ? all : most);
     const unsigned range = (all + tried.blocks - 1) / tried.blocks;
-    const uint64_t time = START + units_time(costs, range, tried.blocks * cluster) +
+    const uint64_t time = h200.launch_ns + units_time(costs, range, tried.blocks * cluster) +
                           gpu_plan_merges(&tried) * costs->merge;
     if (time <= best) {
       best = time;
@@ -346,7 +353,8 @@ static uint64_t divide_in_clusters(unsigned room, unsigned cluster, unsigned par
   const unsigned at_once = work->tiles < room ? work->tiles : room;
   work->blocks = work->tiles;
   return (work->tiles + room - 1) / room *
-             (START + units_time(costs, (work->steps + parts - 1) / parts, at_once * cluster)) +
+             (h200.launch_ns +
+              units_time(costs, (work->steps + parts - 1) / parts, at_once * cluster)) +
          costs->parts;
 }
 
@@ -371,8 +379,9 @@ static struct even_costs even_costs_of(const struct plan_product *product) {
                              .received = weights + activations,
                              .products = rows * activations / 2,
                              .converted = converting * weights,
-                             .merge = MERGE_START + sums / MERGE_RATE,
-                             .parts = PARTS_START + sums * (parts - 1) / parts / NETWORK_RATE};
+                             .merge = h200.merge_ns + sums / h200.merge_bytes_per_ns,
+                             .parts = h200.parts_ns +
+                                      sums * (parts - 1) / parts / h200.network_bytes_per_ns};
 }
 
 // For the product's columns and its cluster. False if that is not possible.
