@@ -6,6 +6,7 @@
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"
+#include "kernels/integers.h"
 #include "kernels/rope.h"
 #include "kernels/weights.h"
 

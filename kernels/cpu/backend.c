@@ -17,6 +17,7 @@
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
 #include "kernels/element.h"
+#include "kernels/integers.h"
 
 #include <stdbool.h>
 #include <stdint.h>

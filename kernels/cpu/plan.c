@@ -9,6 +9,7 @@
 #include "kernels/decode.h"
 #include "kernels/element.h"
 #include "kernels/family.h"
+#include "kernels/integers.h"
 #include "kernels/routing.h"
 #include "kernels/weights.h"
 
@@ -218,14 +219,6 @@ static void set_vectors(struct plan *plan) {
   plan->vector_stride = at;
   plan->vector[VECTOR_FINAL_NORM].at = plan->layers * at;
   plan->vector[VECTOR_FINAL_NORM_BIAS].at = plan->layers * at + round_up(plan->hidden, PANEL_ROWS);
-}
-
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
-}
-
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
 }
 
 static size_t common_divisor(size_t a, size_t b) {

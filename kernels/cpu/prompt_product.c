@@ -5,6 +5,7 @@
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/onednn.h"
 #include "kernels/decode.h"
+#include "kernels/integers.h"
 #include "kernels/weights.h"
 
 #include <string.h>

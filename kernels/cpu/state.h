@@ -9,6 +9,7 @@
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
 #include "kernels/family.h"
+#include "kernels/integers.h"
 
 #include <stddef.h>
 #include <stdint.h>

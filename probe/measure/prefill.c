@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/statistics.h"
 #include "kernels/family.h"
+#include "kernels/integers.h"
 #include "kernels/reference/check.h"
 #include "kernels/share.h"
 #include "model/records/timing.h"
@@ -21,10 +22,6 @@ enum { VERIFIED_POSITIONS = 40, VERIFIED_CHUNK = 24, SHORT_CHUNK = 128 };
 
 // Chunks of a half, an eighth and a thirty-second of the trial's: sizes that a server may mix.
 static const int mixed_parts[] = {2, 8, 32};
-
-static int least(int a, int b) {
-  return a < b ? a : b;
-}
 
 static const int *prompt_tokens(const struct protocol *protocol, int count, int vocab) {
   int *tokens = arena_array(protocol->arena, (size_t)count, sizeof *tokens);

@@ -1,6 +1,7 @@
 #include "probe/measure/verify.h"
 
 #include "base/source.h"
+#include "kernels/integers.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 #include "probe/measure/one_step.h"
@@ -18,10 +19,6 @@ static const double patience_s = 8;
 // For a second layer: only between two layers does a step pass the vectors from one's `down` to the
 // next one's qkv.
 static const double second_layer_s = 12;
-
-static int least(int a, int b) {
-  return a < b ? a : b;
-}
 
 // Rows of the MLP that a layer reads: with experts, those that this many batch rows can choose.
 static double mlp_width(const struct decode_shape *shape, int rows) {
@@ -55,7 +52,7 @@ static void keep_kinds(const struct decode_request *request, struct decode_reque
     shape->window = (small->context + 1) / 2;
 }
 
-static struct decode_request smaller(const struct decode_request *request) {
+static struct decode_request smaller_request(const struct decode_request *request) {
   struct decode_request small = *request;
   const int fewest = least(request->batch, MIN_ROWS);
   small.shape.layers = least(request->shape.layers, MAX_LAYERS);
@@ -71,7 +68,7 @@ static struct decode_request smaller(const struct decode_request *request) {
 }
 
 struct verify_plan verify_plan(const struct decode_request *request) {
-  struct verify_plan plan = {.request = smaller(request), .rows = request->batch};
+  struct verify_plan plan = {.request = smaller_request(request), .rows = request->batch};
   while (plan.rows > MIN_ROWS && oracle_seconds(&plan.request, plan.rows) > patience_s)
     plan.rows = plan.rows / 2 > MIN_ROWS ? plan.rows / 2 : MIN_ROWS;
   plan.steps = oracle_seconds(&plan.request, plan.rows) < patience_s / 2 ? 2 : 1;

@@ -1,6 +1,7 @@
 #include "kernels/cpu/isa/blocks.h"
 
 #include "kernels/element.h"
+#include "kernels/integers.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -21,10 +21,6 @@
 #define PANEL_COLUMNS 64 // weights are padded with zeros to a multiple of this many columns
 #define LINE_BYTES    64
 
-static inline size_t round_up(size_t value, size_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 static inline size_t element_bytes(enum element element) {
   return element == ELEMENT_F32 ? 4 : element == ELEMENT_BF16 ? 2 : 1;
 }

@@ -3,6 +3,7 @@
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_PRODUCT_H
 
 #include "kernels/gpu/arguments/layout.h"
+#include "kernels/integers.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -87,7 +88,7 @@ struct product_arguments {
 
 // Shared memory of a vector product: the rounded activations, and room for the block's sums.
 static inline size_t vector_shared_bytes(int stride, int batch, size_t element_bytes) {
-  return gpu_round_up((size_t)stride * (size_t)batch * element_bytes, 16) + 1024;
+  return round_up((size_t)stride * (size_t)batch * element_bytes, 16) + 1024;
 }
 
 // Of a matrix product: its chunks of activations, beside MATRIX_RING if its weights are copied;

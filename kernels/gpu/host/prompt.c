@@ -10,10 +10,10 @@
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/device.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/plan/planner.h"
 #include "kernels/gpu/vendor.h"
+#include "kernels/integers.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/plan/device.h"
-#include "kernels/gpu/plan/integers.h"
+#include "kernels/integers.h"
 #include "kernels/weights.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ static bool is_paired(const struct plan_product *product) {
 
 static int activation_stride(const struct plan_product *product) {
   const int columns = columns_of(product);
-  return is_paired(product) ? (int)gpu_round_up((size_t)columns, WGMMA_STEP_BYTES) : columns;
+  return is_paired(product) ? (int)round_up((size_t)columns, WGMMA_STEP_BYTES) : columns;
 }
 
 static void set_operands(const struct plan_product *product, struct check_operands *out) {

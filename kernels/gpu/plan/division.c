@@ -8,10 +8,10 @@
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/plan/experts.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/limits.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/gpu/units.h"
+#include "kernels/integers.h"
 #include "kernels/weights.h"
 
 #include <stdbool.h>
@@ -131,7 +131,7 @@ static void name_product(struct plan *plan, enum product_name which, enum tensor
   *product = (struct plan_product){
       .rows = rows,
       .columns = columns,
-      .stride = (int)gpu_round_up((size_t)columns, in_units ? UNIT : ROW_ALIGNMENT),
+      .stride = (int)round_up((size_t)columns, in_units ? UNIT : ROW_ALIGNMENT),
       .gated = which == PRODUCT_GATE_UP && shape->mlp != MLP_GELU,
       .family = product_is_of_family(shape, which),
       .layers = which == PRODUCT_HEAD ? 1 : shape->layers,
@@ -462,7 +462,7 @@ static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
   }
   product->wgmma = true;
   if (gpu_element_bytes(product->weights) < gpu_element_bytes(product->activations)) // whole steps
-    product->activation_stride = (int)gpu_round_up((size_t)product->stride, WGMMA_STEP_BYTES);
+    product->activation_stride = (int)round_up((size_t)product->stride, WGMMA_STEP_BYTES);
   product->splits = 1;
   return best < UINT64_MAX;
 }

@@ -9,6 +9,7 @@
 #include "kernels/gpu/plan/experts.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/gpu/units.h"
+#include "kernels/integers.h"
 #include "kernels/share.h"
 #include "kernels/weights.h"
 
@@ -32,7 +33,7 @@ static bool in(int value, int low, int high) {
 static const char *latent_unknown(const struct decode_shape *shape) {
   const struct decode_latent *latent = &shape->latent;
   const size_t entry = (size_t)latent->rank + (size_t)latent->rope_dim;
-  if (latent->rank > LATENT_RANK || gpu_round_up(entry, ROW_ALIGNMENT) > LATENT_STRIDE)
+  if (latent->rank > LATENT_RANK || round_up(entry, ROW_ALIGNMENT) > LATENT_STRIDE)
     return "the GPU kernels support latent attention with a rank of up to 512, and up to 576 "
            "elements with those that turn";
   if (latent->rank % 4 != 0 || latent->query_rank % 4 != 0 || latent->rope_dim % 4 != 0 ||

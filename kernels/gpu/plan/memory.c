@@ -9,11 +9,11 @@
 #include "kernels/gpu/arguments/token.h"
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/plan/experts.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/vectors.h"
 #include "kernels/gpu/stream.h"
 #include "kernels/gpu/units.h"
 #include "kernels/gpu/vendor.h"
+#include "kernels/integers.h"
 #include "kernels/weights.h"
 
 #include <stdbool.h>
@@ -41,7 +41,7 @@ static size_t times(struct memory_layout *layout, size_t a, size_t b) {
 
 static size_t aligned(struct memory_layout *layout, size_t bytes) {
   layout->overflow |= bytes > SIZE_MAX - REGION_ALIGNMENT;
-  return gpu_round_up(bytes, REGION_ALIGNMENT);
+  return round_up(bytes, REGION_ALIGNMENT);
 }
 
 static void place(struct memory_layout *layout, enum plan_region region, size_t bytes,

@@ -6,10 +6,10 @@
 #include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/streaming.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/stream.h"
 #include "kernels/gpu/units.h"
+#include "kernels/integers.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -100,7 +100,7 @@ const char *streaming_share(struct plan *plan) {
   struct plan_stream *stream = &plan->stream;
   if (stream->pairs == INT_MAX)
     return "step=streaming: a block has more of a product's rows than the kernel can count";
-  stream->sums = gpu_round_up(stages, SLOTS_ALIGNMENT);
+  stream->sums = round_up(stages, SLOTS_ALIGNMENT);
   stream->experts = stream->sums;
   if (stream->pairs > 0)
     stream->experts += streaming_sums_bytes(stream->pairs, warps, plan->vector_rows);

@@ -4,6 +4,7 @@
 // the oracle.
 // Deep: every batch size, all emulators, and nvcc's PTX.
 // Seconds: 4, deep 80
+#include "kernels/integers.h"
 #include "tests/support/depth.h"
 #include "tests/support/kernels/compared.h"
 #include "tests/support/kernels/emulated.h"
@@ -31,7 +32,7 @@ static bool is_group(enum element element) {
 }
 
 static int stride_of(int columns) {
-  return (int)gpu_round_up((size_t)columns, UNIT);
+  return (int)round_up((size_t)columns, UNIT);
 }
 
 // ---- where a row has its codes and scales, written from the text of units.h

@@ -3,6 +3,7 @@
 // latents, of steps and of prompts, compared with the oracle's.
 // Deep: on all emulators, and as nvcc's PTX.
 // Seconds: 3
+#include "kernels/integers.h"
 #include "tests/support/depth.h"
 #include "tests/support/kernels/emulated.h"
 
@@ -101,7 +102,7 @@ static void check_sums(const struct emulated *plugin, const char *kernel, const 
 }
 
 static void check_heads(const struct emulated *plugin, const struct heads *t) {
-  const int stride = (int)gpu_round_up((size_t)t->columns, ROW_ALIGNMENT);
+  const int stride = (int)round_up((size_t)t->columns, ROW_ALIGNMENT);
   const int apart = t->columns + 8, row = t->heads * apart; // in floats of the input
   int padded = t->tile;
   while (t->tile && padded < t->batch) {
@@ -179,7 +180,7 @@ static float value_at(int which, int b, int i) {
 }
 
 static int stride_of(const struct latent *t) {
-  return (int)gpu_round_up(size(t->rank + t->rope_dim), ROW_ALIGNMENT);
+  return (int)round_up(size(t->rank + t->rope_dim), ROW_ALIGNMENT);
 }
 
 enum { ABSORBED = 1, QUERY, ENTRY, NORM, CACHE };
@@ -321,7 +322,7 @@ static void run_latent(const struct emulated *plugin, enum element type, const s
 }
 
 static void check_latent(const struct emulated *plugin, enum element type, const struct latent *t) {
-  const int padded = (int)gpu_round_up((size_t)t->context, VALUE_BLOCK), stride = stride_of(t);
+  const int padded = (int)round_up((size_t)t->context, VALUE_BLOCK), stride = stride_of(t);
   const int groups = (t->heads + LATENT_HEADS - 1) / LATENT_HEADS, items = t->batch * groups;
   const int query = t->heads * t->head_dim + 4, entry = t->rank + t->rope_dim + 8;
   const int partials = items * t->splits * LATENT_HEADS * (LATENT_RANK + ATTENTION_PARTIAL);

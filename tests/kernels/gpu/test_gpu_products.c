@@ -5,6 +5,7 @@
 #include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/token.h"
+#include "kernels/integers.h"
 #include "tests/support/kernels/emulated.h"
 #include "tests/support/kernels/integer_product.h"
 
@@ -103,7 +104,7 @@ static void embedding_is_exact(void **unused) {
     const int h = hidden[i / 2 % 5];
     const struct product like = {
         .plugin = plugin, .weights = type, .rows = VOCAB, .columns = h, .batch = BATCH};
-    const int stride = (int)gpu_round_up((size_t)h, ROW_ALIGNMENT);
+    const int stride = (int)round_up((size_t)h, ROW_ALIGNMENT);
     int *tokens = emulated_take(BATCH * sizeof *tokens);
     for (int b = 0; b < BATCH; b++) {
       tokens[b] = (b * 3 + 1) % VOCAB;

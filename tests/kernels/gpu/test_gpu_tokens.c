@@ -1,6 +1,7 @@
 // The GPU's small kernels, run separately by the host emulator: rounding activations and choosing a
 // token are bit-identical to the host.
 // Deep: on all emulators, and as nvcc's PTX.
+#include "kernels/integers.h"
 #include "tests/support/kernels/emulated.h"
 
 #include <float.h>
@@ -33,7 +34,7 @@ static float rounding_input(int batch_row, int columns, int c) {
 static void check_rounding(const struct emulated *plugin, enum element to, bool with_norm,
                            int columns) {
   enum { BATCH = 7, PADDED = 16 };
-  const int stride = (int)gpu_round_up((size_t)columns, ROW_ALIGNMENT);
+  const int stride = (int)round_up((size_t)columns, ROW_ALIGNMENT);
   const int apart = columns + (columns % 8 ? 0 : 4); // from a vector to the next
   float *input = emulated_take(size(BATCH * apart) * sizeof *input);
   float *norm = emulated_take((size_t)columns * sizeof *norm),

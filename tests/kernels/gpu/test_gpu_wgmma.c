@@ -2,6 +2,7 @@
 // must be exact.
 // Deep: kernels of every number of columns, as nvcc's PTX.
 // Seconds: 10, deep 30
+#include "kernels/integers.h"
 #include "tests/support/depth.h"
 #include "tests/support/kernels/emulated.h"
 #include "tests/support/kernels/integer_product.h"
@@ -108,8 +109,7 @@ static void check_wgmma(const struct product *p, int columns, int strips, struct
   const int rows =
       wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates * sharing.beside * strips;
   const size_t row = (size_t)a.stride * weight;
-  const int stride =
-      is_paired(p) ? (int)gpu_round_up((size_t)a.stride, WGMMA_STEP_BYTES) : a.stride;
+  const int stride = is_paired(p) ? (int)round_up((size_t)a.stride, WGMMA_STEP_BYTES) : a.stride;
   struct even_work work = {.tiles = (unsigned)((p->rows + rows - 1) / rows),
                            .steps = (unsigned)(row + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES};
   const unsigned units = work.tiles * work.steps, blocks = sharing.parts > 1 ? 0 : sharing.blocks;

@@ -8,9 +8,9 @@
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/launches/step.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
+#include "kernels/integers.h"
 #include "tests/support/kernels/planned.h"
 #include "tests/support/kernels/shapes.h"
 

@@ -19,6 +19,7 @@
 #include "kernels/gpu/plan/vectors.h"
 #include "kernels/gpu/units.h"
 #include "kernels/gpu/vendor.h"
+#include "kernels/integers.h"
 #include "tests/support/kernels/pieces.h"
 #include "tests/support/kernels/planned.h"
 #include "tests/support/kernels/shapes.h"
@@ -100,7 +101,7 @@ static void check_tiles(const struct plan *plan, const struct gpu_launch *launch
   const size_t rows = (size_t)a->rows, element = planned_weight_bytes(launch->kernel);
   const size_t activation = strstr(launch->kernel, "_e4m3_e4m3") ? 1 : 2;
   const size_t padded = wgmma && activation > element ? 128 : ROW_ALIGNMENT;
-  const size_t activation_row = gpu_round_up((size_t)a->stride, padded) * activation;
+  const size_t activation_row = round_up((size_t)a->stride, padded) * activation;
   const size_t groups = (size_t)a->batch_padded / (size_t)atoi(strrchr(launch->kernel, '_') + 1);
   const size_t all_rows =
       wgmma ? check_wgmma(plan, launch, activation_row) : MATRIX_ROWS * MATRIX_WARPS / groups;

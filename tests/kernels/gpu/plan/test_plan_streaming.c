@@ -14,6 +14,7 @@
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/stream.h"
+#include "kernels/integers.h"
 #include "kernels/routing.h"
 #include "tests/support/kernels/planned.h"
 #include "tests/support/kernels/shapes.h"
@@ -375,9 +376,9 @@ static void check_mixture(const struct mixture *mixture, int batch, int shared) 
   struct gpu_launch *launch = gpu_plan_streaming(&plan, NULL, &lists);
   assert_non_null(launch);
   const struct streaming_arguments *arguments = launch->arguments;
-  assert_int_equal(gpu_round_up(lists.count * sizeof *lists.stages, 256),
+  assert_int_equal(round_up(lists.count * sizeof *lists.stages, 256),
                    plan.region[REGION_STAGES].layer_bytes);
-  assert_int_equal(gpu_round_up(lists.product_count * sizeof *lists.products, 256),
+  assert_int_equal(round_up(lists.product_count * sizeof *lists.products, 256),
                    plan.region[REGION_STREAM].layer_bytes);
   check_choices(&plan, &lists, arguments->product_count);
   // Clearing, the embedding, a layer's five, qkv, attention, wo and the router.
