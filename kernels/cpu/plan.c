@@ -457,10 +457,6 @@ size_t plan_weight_bytes(const struct plan *plan, int thread) {
          plan_share_bytes(plan, MATRIX_HEAD, thread);
 }
 
-static bool is_routed(enum matrix_name name) {
-  return name == MATRIX_EXPERT_GATE_UP || name == MATRIX_EXPERT_DOWN;
-}
-
 // One copy of the matrix, with its biases.
 static uint64_t matrix_bytes(const struct matrix *matrix) {
   return element_tensor_bytes(matrix->element, matrix->rows, matrix->columns) +
@@ -472,7 +468,7 @@ static void add_layers(const struct plan *plan, enum layer_kind kind, size_t lay
                        struct decode_cost *cost) {
   for (int m = 0; m < MATRIX_HEAD; m++) {
     const struct matrix *matrix = &plan->matrix[m];
-    const bool routed = is_routed((enum matrix_name)m);
+    const bool routed = matrix_is_routed((enum matrix_name)m);
     if (!plan_has(plan, kind, (enum matrix_name)m))
       continue;
     if (!routed)
