@@ -24,6 +24,8 @@
 
 #define BELL_LARGEST 92 // of weights_bell
 
+enum { MAX_BLOCK = 128 }; // elements; no type has longer blocks
+
 // A tensor's weights as an element stores them.
 struct quantised {
   enum element element;

@@ -19,7 +19,7 @@
 
 // The part of a prompt's weights that a thread converts to the library's layout before multiplying:
 // sized to stay in its cache.
-#define UNPACKED_BYTES ((size_t)1 << 20)
+enum { UNPACKED_BYTES = 1 << 20 };
 
 static void set_sizes(struct plan *plan) {
   const struct decode_shape *shape = &plan->request.shape;

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define BLOCK_PANELS ((size_t)ONEDNN_ROWS / PANEL_ROWS)
+enum { ONEDNN_PANELS = ONEDNN_ROWS / PANEL_ROWS }; // of a block of weights
 
 bool cpu_prompt_product_fits(const struct decode_state *state, enum matrix_name name) {
   const struct plan *plan = &state->plan;
@@ -118,12 +118,12 @@ int cpu_prompt_product_prepare(struct decode_state *state) {
 // Converts panels to the library's blocks, line by line; what the last block lacks is never read.
 static void unpack(const struct plan *plan, const struct matrix *matrix, const uint8_t *panels,
                    size_t count, uint8_t *out) {
-  const size_t lines = matrix->padded / 2, block_bytes = lines * BLOCK_PANELS * LINE_BYTES;
+  const size_t lines = matrix->padded / 2, block_bytes = lines * ONEDNN_PANELS * LINE_BYTES;
   for (size_t p = 0; p < count; p++)
     plan->kernels->elementwise->unpack[matrix->element](
         panels + p * matrix->panel_bytes + matrix->header_bytes, lines,
-        out + p / BLOCK_PANELS * block_bytes + p % BLOCK_PANELS * LINE_BYTES,
-        BLOCK_PANELS * LINE_BYTES);
+        out + p / ONEDNN_PANELS * block_bytes + p % ONEDNN_PANELS * LINE_BYTES,
+        ONEDNN_PANELS * LINE_BYTES);
 }
 
 static void scale(const struct prompt_product *product, const struct matrix *matrix,

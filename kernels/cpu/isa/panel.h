@@ -17,9 +17,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PANEL_ROWS    16
-#define PANEL_COLUMNS 64 // weights are padded with zeros to a multiple of this many columns
-#define LINE_BYTES    64
+enum {
+  PANEL_ROWS = 16,
+  PANEL_COLUMNS = 64, // weights are padded with zeros to a multiple of this many columns
+  LINE_BYTES = 64
+};
 
 static inline size_t element_bytes(enum element element) {
   return element == ELEMENT_F32 ? 4 : element == ELEMENT_BF16 ? 2 : 1;

@@ -33,9 +33,7 @@ const uint8_t e4m3_high_bytes[128] = {
 // Up to four vectors share each line read. Where the machine reads several streams well, four
 // panels are read side by side, and the next four vectors then take them from the L1 cache;
 // elsewhere one panel after the other, four lines at once.
-#define MAX_PANELS 4
-#define MAX_ROWS   4
-#define UNROLL     4
+enum { MAX_PANELS = 4, MAX_ROWS = 4, UNROLL = 4 };
 
 // Vectors: word w (a float, two bf16 or four int8) of row b is at + b * row_bytes + w * word_bytes.
 struct vectors {

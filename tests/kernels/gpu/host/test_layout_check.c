@@ -118,7 +118,7 @@ static const float *floats_of(const struct tensor_map *map, size_t bytes, int co
 }
 
 static void multiply(const struct gpu_launch *launch) {
-  static float room[ROWS * MAX_COLUMNS], other[MAX_BATCH * MAX_COLUMNS];
+  static float room[ROWS * MAX_COLUMNS], other[LIMITS_BATCH * MAX_COLUMNS];
   const struct wgmma_arguments *a = launch->arguments;
   const struct product_arguments *p = &a->product;
   const int columns = atoi(strrchr(launch->kernel, '_') + 1);
