@@ -34,6 +34,8 @@ void reference_attention(const struct decode_shape *shape, int count, const doub
 // The factor for q.k.
 double reference_score_factor(const struct decode_shape *shape);
 
+double reference_sigmoid(double x);
+
 // gate = the input of down, from gate and up; in an MLP without a gate, from up alone.
 void reference_activation(enum decode_mlp kind, double *gate, const double *up, size_t count);
 
