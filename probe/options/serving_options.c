@@ -68,7 +68,7 @@ static const struct option_row known_options[] = {
      "rate at which 90 % of requests meet it",
      SERVING, OPTION_READ(KEY_SLO)},
     {"time", "SECONDS",
-     "Minimum steady window of each load (default: 60 s); under that the record is graded projected",
+     "Minimum steady window of each load (default: 60 s); a shorter one is graded projected",
      SERVING, OPTION_READ(KEY_TIME)},
     {"limit", "SECONDS", "Maximum time for each load (default: 30min)", SERVING,
      OPTION_READ(KEY_LIMIT)},
