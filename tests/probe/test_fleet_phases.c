@@ -75,7 +75,7 @@ static void end(struct yard *yard, int count) {
   fixture_end(&yard->fixture);
 }
 
-static void each_trial_is_entered_together(void **state) {
+static void test_each_trial_is_entered_together(void **state) {
   struct yard yard;
   (void)state;
   start(&yard);
@@ -95,7 +95,7 @@ static void each_trial_is_entered_together(void **state) {
 }
 
 // Having measured one variant of the kernels does not count for another.
-static void variants_are_apart(void **state) {
+static void test_variants_are_apart(void **state) {
   static const char *const variants[] = {NULL, "step=streaming", "matrix=registers"};
   const char *plans[3];
   struct fixture fixture;
@@ -114,8 +114,8 @@ static void variants_are_apart(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_trial_is_entered_together),
-      cmocka_unit_test(variants_are_apart),
+      cmocka_unit_test(test_each_trial_is_entered_together),
+      cmocka_unit_test(test_variants_are_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,7 @@ static void check_fill_cache(const struct emulated *plugin, enum element type,
   emulated_give_back();
 }
 
-static void filling_is_the_hosts(void **unused) {
+static void test_filling_is_the_hosts(void **unused) {
   static const int shapes[][2] = {{1, 1}, {3, 64}, {5, 65}, {7, 200}, {1, 4099}};
   (void)unused;
   for (size_t p = 0; p < EMULATED; p++) {
@@ -294,7 +294,7 @@ static void check_attention(const struct attended *t) {
   emulated_give_back();
 }
 
-static void attention_is_the_oracles(void **unused) {
+static void test_attention_is_the_oracles(void **unused) {
   static const int groups[] = {1, 7, 12}, splits[] = {1, 2, 3, 5};
   (void)unused;
   for (size_t p = 0; p < EMULATED; p++) {
@@ -330,8 +330,8 @@ static void attention_is_the_oracles(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(filling_is_the_hosts),
-      cmocka_unit_test(attention_is_the_oracles),
+      cmocka_unit_test(test_filling_is_the_hosts),
+      cmocka_unit_test(test_attention_is_the_oracles),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

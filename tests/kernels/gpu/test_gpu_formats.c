@@ -184,7 +184,7 @@ static void check_codes(const struct emulated *plugin, enum element element, int
   emulated_give_back();
 }
 
-static void every_code_is_worth_what_it_says(void **unused) {
+static void test_every_code_is_worth_what_it_says(void **unused) {
   (void)unused;
   for (size_t i = 0; i < EMULATED * FORMATS; i++) {
     check_codes(&emulated[i / FORMATS], formats[i % FORMATS], 130);
@@ -348,7 +348,7 @@ static bool has_columns(const struct emulated *plugin, enum element weights, int
 
 // Rows that do not fill a tile, incomplete units, fewer and more units than are fetched ahead,
 // groups that end in an odd unit.
-static void products_are_exact(void **unused) {
+static void test_products_are_exact(void **unused) {
   static const struct {
     int rows, columns, batch, warp_columns, groups, splits, chunk;
   } shapes[] = {{1, 1, 1, 16, 1, 1, 256},     {37, 130, 3, 16, 1, 1, 128},
@@ -420,7 +420,7 @@ static size_t stepping(void) {
   return count;
 }
 
-static void steps_agree_with_the_oracle(void **unused) {
+static void test_steps_agree_with_the_oracle(void **unused) {
   static const int batches[] = {1, 3, 17, 33, 65, 130};
   (void)unused;
   for (size_t i = 0; i < FORMATS * 4; i++) {
@@ -485,7 +485,7 @@ static void check_matrix(const struct emulated *plugin, const struct plan *plan,
   }
 }
 
-static void weights_are_everyones(void **unused) {
+static void test_weights_are_everyones(void **unused) {
   (void)unused;
   for (size_t i = 0; i < FORMATS; i++) {
     const struct emulated *plugin = &emulated[i % stepping()];
@@ -547,7 +547,7 @@ static void check_norm(const struct emulated *plugin, enum element type, int col
 }
 
 // Fewer elements than a block holds, as many, and more; and a length that is no multiple of 4.
-static void norms_are_rounded_exactly(void **unused) {
+static void test_norms_are_rounded_exactly(void **unused) {
   static const int columns[] = {63, 1000, 4096, 4300, 8704};
   (void)unused;
   for (size_t i = 0; i < EMULATED * 2; i++)
@@ -556,10 +556,11 @@ static void norms_are_rounded_exactly(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_code_is_worth_what_it_says), cmocka_unit_test(products_are_exact),
-      cmocka_unit_test(norms_are_rounded_exactly), cmocka_unit_test(steps_agree_with_the_oracle),
-      cmocka_unit_test(weights_are_everyones)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_code_is_worth_what_it_says),
+                                     cmocka_unit_test(test_products_are_exact),
+                                     cmocka_unit_test(test_norms_are_rounded_exactly),
+                                     cmocka_unit_test(test_steps_agree_with_the_oracle),
+                                     cmocka_unit_test(test_weights_are_everyones)};
   if (emulated_load(NULL)) {
     return 1;
   }

@@ -18,7 +18,7 @@
 #include "kernels/reference/stages.h"
 #include "kernels/weights.h"
 
-static void filling_turns_about(void **unused) {
+static void test_filling_turns_about(void **unused) {
   enum { HEADS = 3, COLUMNS = 20, WIDTH = 72, STRIDE = 64 };
   const uint64_t key = weights_key(7, TENSOR_K_B, 1);
   (void)unused;
@@ -148,7 +148,7 @@ static void check_heads(const struct emulated *plugin, const struct heads *t) {
   emulated_give_back();
 }
 
-static void products_by_heads_are_exact(void **unused) {
+static void test_products_by_heads_are_exact(void **unused) {
   static const struct heads shapes[] = {{3, 37, 20, 1, 0},    {1, 5, 600, 2, 0},
                                         {5, 3, 72, 3, 0},     {3, 72, 20, 7, 16},
                                         {2, 300, 72, 40, 16}, {3, 33, 300, 50, 64}};
@@ -395,22 +395,22 @@ static void check_shapes(const struct latent shapes[SHAPES]) {
   }
 }
 
-static void attention_is_the_oracles(void **unused) {
+static void test_attention_is_the_oracles(void **unused) {
   (void)unused;
   check_shapes(steps);
 }
 
-static void prompts_are_the_oracles(void **unused) {
+static void test_prompts_are_the_oracles(void **unused) {
   (void)unused;
   check_shapes(prompts);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(filling_turns_about),
-      cmocka_unit_test(products_by_heads_are_exact),
-      cmocka_unit_test(attention_is_the_oracles),
-      cmocka_unit_test(prompts_are_the_oracles),
+      cmocka_unit_test(test_filling_turns_about),
+      cmocka_unit_test(test_products_by_heads_are_exact),
+      cmocka_unit_test(test_attention_is_the_oracles),
+      cmocka_unit_test(test_prompts_are_the_oracles),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

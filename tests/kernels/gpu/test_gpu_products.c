@@ -48,7 +48,7 @@ static void check_vector(const struct product *p, unsigned blocks) {
   emulated_give_back();
 }
 
-static void vector_products_are_exact(void **unused) {
+static void test_vector_products_are_exact(void **unused) {
   static const struct {
     int rows, columns;
     unsigned blocks;
@@ -75,7 +75,7 @@ static void vector_products_are_exact(void **unused) {
 }
 
 // Fewer than the threads' loads at a time, and more.
-static void rounded_vectors_are_taken(void **unused) {
+static void test_rounded_vectors_are_taken(void **unused) {
   static const int columns[] = {64, 4160, 16448};
   (void)unused;
   for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
@@ -94,7 +94,7 @@ static void rounded_vectors_are_taken(void **unused) {
   }
 }
 
-static void embedding_is_exact(void **unused) {
+static void test_embedding_is_exact(void **unused) {
   enum { VOCAB = 5, BATCH = 4 };
   static const int hidden[] = {1, 7, 64, 65, 4500};
   (void)unused;
@@ -130,9 +130,9 @@ static void embedding_is_exact(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vector_products_are_exact),
-      cmocka_unit_test(rounded_vectors_are_taken),
-      cmocka_unit_test(embedding_is_exact),
+      cmocka_unit_test(test_vector_products_are_exact),
+      cmocka_unit_test(test_rounded_vectors_are_taken),
+      cmocka_unit_test(test_embedding_is_exact),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

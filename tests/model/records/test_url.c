@@ -3,7 +3,7 @@
 
 #include "model/records/url.h"
 
-static void hosts(void **state) {
+static void test_urls_of_this_host(void **state) {
   (void)state;
   static const struct {
     const char *url;
@@ -33,6 +33,6 @@ static void hosts(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(hosts)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_urls_of_this_host)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
