@@ -11,7 +11,8 @@
 
 static void test_refusals(void **state) {
   (void)state;
-  const struct decode_request good = planned_request(&piece_plain, &planned_types[0], 1, 10);
+  const struct decode_request good =
+      planned_request(&piece_plain, &planned_types[PLANNED_BF16], 1, 10);
   planned(&good, &planned_h200);
 #define REFUSED(field, value, words)                                                               \
   do {                                                                                             \
@@ -52,7 +53,8 @@ static bool streams(const struct decode_request *request, const struct gpu_devic
 static void test_streaming_shared(void **state) {
   (void)state;
   struct gpu_device device = planned_h200;
-  const struct decode_request request = planned_request(&llama_8b, &planned_types[1], 4, 512);
+  const struct decode_request request =
+      planned_request(&llama_8b, &planned_types[PLANNED_E4M3_KV], 4, 512);
   const size_t needed = vector_shared_bytes(llama_8b.ffn_hidden, 4, 2);
   device.cooperative = true;
   device.shared_bytes = needed;
@@ -70,7 +72,8 @@ static void test_streaming_shared(void **state) {
 
 static void test_devices_refused(void **state) {
   (void)state;
-  struct decode_request request = planned_request(&piece_plain, &planned_types[0], 5, 10);
+  struct decode_request request =
+      planned_request(&piece_plain, &planned_types[PLANNED_BF16], 5, 10);
   struct gpu_device device = planned_h200;
   device.warp = 16;
   planned_refused(&request, &device, "warp");
@@ -89,7 +92,7 @@ static void test_devices_refused(void **state) {
   planned_refused(&request, &planned_small, "attention with heads this wide");
   const struct plan plan = planned(&request, &planned_mi300x); // 64 KiB
   assert_true(gpu_plan_attention_shared_bytes(&plan) + 16 <= planned_mi300x.shared_bytes);
-  request = planned_request(&llama_8b, &planned_types[0], 1, 10);
+  request = planned_request(&llama_8b, &planned_types[PLANNED_BF16], 1, 10);
   device = planned_h200;
   device.tuning.step = STEP_STREAMING;
   planned_refused(&request, &device, "needs cooperative launches");
@@ -136,13 +139,13 @@ static void test_formats_refused(void **state) {
                                           {ELEMENT_INT4_GROUP, ELEMENT_E4M3},
                                           {ELEMENT_INT8, ELEMENT_E4M3},
                                           {ELEMENT_NVFP4, ELEMENT_F32}};
-  struct decode_request request = planned_request(&llama_8b, &planned_types[0], 1, 10);
+  struct decode_request request = planned_request(&llama_8b, &planned_types[PLANNED_BF16], 1, 10);
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
     request.types.weights = pairs[i][0];
     request.types.activations = pairs[i][1];
     planned_refused(&request, &planned_h200, "in e4m3 or int8 with weights that go with these");
   }
-  request = planned_request(&llama_8b, &planned_types[0], 1, 10);
+  request = planned_request(&llama_8b, &planned_types[PLANNED_BF16], 1, 10);
   request.types.weights = ELEMENT_INT4_GROUP;
   request.ranks = 8;
   planned(&request, &planned_h200);
