@@ -329,7 +329,7 @@ static void test_a_library_fails_on_one_rank(void **unused) {
       const char *words = prompted_check(&plugins[0], &request, SHORT, at);
       if (!strstr(words, "cuBLASLt 13.1.0; own tiles: ") ||
           !strstr(words, " (cuBLASLt 13.1.0 fails to multiply (status 13))"))
-        fail_msg("%s: '%s'", pieces[p]->name, words);
+        fail_msg("%s: expected that cuBLASLt fails, found '%s'", pieces[p]->name, words);
     }
   assert_int_equal(blaslt.alive(), 0);
 }
@@ -417,7 +417,7 @@ static void test_prompts_are_refused(void **unused) {
   for (size_t i = 0; i < sizeof prompts / sizeof prompts[0]; i++)
     if (backend->prefill(state, &prompts[i].prompt) != prompts[i].status ||
         !strstr(backend->error(), prompts[i].what))
-      fail_msg("%s: '%s'", prompts[i].what, backend->error());
+      fail_msg("expected '%s' to be refused, found '%s'", prompts[i].what, backend->error());
   assert_int_equal(backend->set_position(state, PROMPTED_CONTEXT), DECODE_FAILED);
   assert_int_equal(backend->set_position(state, -1), DECODE_FAILED);
   const struct decode_prompt last = {.first = PROMPTED_CONTEXT - 2, .count = 2, .tokens = tokens};

@@ -187,7 +187,8 @@ static void test_ranks_round_alone(void **unused) {
       r.ranks = 4;
       logits_of(&r, TENSOR_WO, 0, four);
       if (are_alike(one, four) != (scaled == 0))
-        fail_msg("%s", piece->name);
+        fail_msg("%s: expected %s logits of one rank and of four", piece->name,
+                 scaled ? "different" : "the same");
     }
 }
 

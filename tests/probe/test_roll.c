@@ -113,7 +113,7 @@ static void test_names(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct roll_entry entry;
     if (roll_parse(cases[i].name, &entry, &fixture.arena) != cases[i].is_one)
-      fail_msg("'%s'", cases[i].name);
+      fail_msg("expected '%s' to be %s entry", cases[i].name, cases[i].is_one ? "an" : "no");
   }
   assert_true(roll_is_node_name("node-1.example.org"));
   assert_false(roll_is_node_name(".."));
@@ -284,9 +284,11 @@ static void run_wait(const struct wait_case *wait) {
   const struct diagnostics *diagnostics = &yard.fixture.diagnostics;
   const char *said = diagnostics->count ? diagnostics->list[diagnostics->count - 1].message : NULL;
   if (result != wait->result || abs(yard.looks - wait->looks) > 1)
-    fail_msg("%s: %d after %d looks", wait->what, result, yard.looks);
+    fail_msg("%s: expected %d after %d looks, found %d after %d", wait->what, wait->result,
+             wait->looks, result, yard.looks);
   if (!said != !wait->said || (said && !strstr(said, wait->said)))
-    fail_msg("%s: '%s'", wait->what, said ? said : "");
+    fail_msg("%s: expected '%s', found '%s'", wait->what, wait->said ? wait->said : "",
+             said ? said : "");
   if (!result)
     assert_int_equal(yard.nodes[wait->who].left_out != NULL, true);
   end(&yard);
@@ -477,9 +479,11 @@ static void test_launchers(void **state) {
     const int result = launch_read(&launch, &fixture.arena, &fixture.diagnostics);
     if (result != (expected->size ? 0 : -1) ||
         (!result && (launch.rank != expected->rank || launch.size != expected->size)))
-      fail_msg("%s: %d of %d", expected->what, launch.rank, launch.size);
+      fail_msg("%s: expected %d of %d, found %d of %d", expected->what, expected->rank,
+               expected->size, launch.rank, launch.size);
     if (expected->said && !strstr(fixture.diagnostics.list[0].message, expected->said))
-      fail_msg("%s: %s", expected->what, fixture.diagnostics.list[0].message);
+      fail_msg("%s: expected '%s' in '%s'", expected->what, expected->said,
+               fixture.diagnostics.list[0].message);
     fixture_end(&fixture);
   }
 }

@@ -29,7 +29,8 @@ static void test_urls_of_this_host(void **state) {
   };
   for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++)
     if (url_is_of_this_host(urls[i].url) != urls[i].here)
-      fail_msg("%s", urls[i].url);
+      fail_msg("expected '%s' to be %s", urls[i].url,
+               urls[i].here ? "of this host" : "of another host");
 }
 
 int main(void) {

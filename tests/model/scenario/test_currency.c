@@ -267,7 +267,7 @@ static void test_claims_in_usd_hold_at_the_rate(void **state) {
     const struct audit *audit = audit_ask(fixture.scenario, arena, &fixture.fixture.diagnostics);
     expect_error(&fixture.fixture, claims[i].says, "");
     if (audit->holds != claims[i].holds)
-      fail_msg("%s", claims[i].says);
+      fail_msg("'%s': expected that it %s", claims[i].says, claims[i].holds ? "holds" : "fails");
     scenario_fixture_end(&fixture);
   }
 }

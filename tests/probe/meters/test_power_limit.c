@@ -249,7 +249,7 @@ static void sets_back(const char *pci, const struct way_out *way, const char *al
   for (int i = 0; i < 500 && strcmp(set_so_far(&machine), all) != 0; i++)
     usleep(20000);
   if (strcmp(set_so_far(&machine), all) != 0)
-    fail_msg("%s %s: %s", pci, way->name, set_so_far(&machine));
+    fail_msg("%s %s: expected '%s', found '%s'", pci, way->name, all, set_so_far(&machine));
   end(&machine);
 }
 

@@ -53,7 +53,7 @@ static void test_old_library(void **unused) {
   output[fread(output, 1, sizeof output - 1, program)] = 0;
   assert_true(pclose(program) != 0);
   if (!strstr(output, "HIP with hipModuleLaunchCooperativeKernel)"))
-    fail_msg("'%s'", output);
+    fail_msg("expected that HIP lacks cooperative launches, found '%s'", output);
 }
 
 // The same with an RCCL that is missing or lacks a function.
