@@ -1,7 +1,7 @@
 // planned: GPU plans without a device, and properties that hold for all of them: for the suites of
 // kernels/gpu/plan.
-#ifndef PERTOKEN_TESTS_SUPPORT_PLANNED_H
-#define PERTOKEN_TESTS_SUPPORT_PLANNED_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_PLANNED_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_PLANNED_H
 
 #include "tests/support/fixture.h"
 
