@@ -64,7 +64,7 @@ static struct attention_piece piece_at(const struct decode_state *state, size_t 
   return piece;
 }
 
-// For a row that makes a step.
+// The piece of attention with this index, of a row that makes a step.
 static struct attention_piece piece_of_step(const struct decode_state *state, size_t layer,
                                             size_t index, float *room) {
   const struct plan *plan = &state->plan;

@@ -293,7 +293,7 @@ static void fill_vector(const struct decode_state *state, enum tensor tensor, si
     out[i] = offset + (float)weights_q(key, first + i) * scale;
 }
 
-// In the order of the product's panels.
+// Fills a matrix's biases, in the order of its panels.
 static void fill_bias(const struct decode_state *state, enum matrix_name name, size_t layer) {
   static const enum tensor biases[TENSORS] = {
       [TENSOR_WQ] = TENSOR_Q_BIAS,

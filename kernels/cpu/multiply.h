@@ -48,7 +48,7 @@ void cpu_multiply(const struct worker *worker, const struct run *run);
 size_t cpu_head_input(const struct worker *worker, enum matrix_name name, size_t vector,
                       size_t head);
 
-// Such a matrix.
+// Multiplies such a matrix with the vectors of all heads.
 void cpu_multiply_heads(const struct worker *worker, enum matrix_name name, size_t layer,
                         void (*use)(const struct worker *, const struct run *, size_t, size_t));
 

@@ -348,7 +348,7 @@ size_t plan_embedding_row(const struct plan *plan) {
                                   : plan->hidden * element_bytes(head);
 }
 
-// As many panels as fit in UNPACKED_BYTES, in whole blocks of four.
+// A prompt converts as many panels at a time as fit in UNPACKED_BYTES, in whole blocks of four.
 static void set_prompt(struct plan *plan) {
   size_t widest = 0;
   if (plan->request.chunk == 0)
@@ -463,7 +463,8 @@ static uint64_t matrix_bytes(const struct matrix *matrix) {
          (matrix->biased ? matrix->rows * sizeof(float) : 0);
 }
 
-// For layers of a kind: how many matrices' weights a batch row is multiplied with, and their bytes.
+// Adds what layers of a kind cost: the bytes of their matrices except the routed experts', and two
+// operations for each weight that a batch row is multiplied with.
 static void add_layers(const struct plan *plan, enum layer_kind kind, size_t layers,
                        struct decode_cost *cost) {
   for (int m = 0; m < MATRIX_HEAD; m++) {

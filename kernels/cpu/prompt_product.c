@@ -30,7 +30,7 @@ bool cpu_prompt_product_takes(const struct decode_state *state, enum matrix_name
          cpu_prompt_product_fits(state, name);
 }
 
-// In steps of 16, from 256 on of a sixteenth to an eighth.
+// Rounds up in steps of 16 vectors, from 256 on of a sixteenth to an eighth of them.
 size_t cpu_prompt_product_padded(const struct decode_state *state, size_t count) {
   size_t step = MIN_PROMPT_VECTORS;
   while (count > 16 * step)
@@ -85,7 +85,7 @@ static int prepare_part(struct decode_state *state, enum matrix_name name, size_
   return 0;
 }
 
-// With this many vectors, on every thread.
+// Makes the products of a matrix with this many vectors, for every thread.
 static int prepare(struct decode_state *state, enum matrix_name name, size_t vectors) {
   for (int t = 0; t < state->plan.threads; t++) {
     struct panel_share rest = state->streams[t].share[name];

@@ -94,7 +94,7 @@ static enum decode_status repeat_beside(const struct decode_backend *backend,
   return status;
 }
 
-// Of the first row; and of the others, whose prompts were the same.
+// The largest distance between two results' rows, which all had the same prompt.
 static double largest_distance(const float *a, const float *b, int rows, int vocab) {
   double largest = 0;
   for (int row = 0; row < rows; row++) {
@@ -368,7 +368,7 @@ enum decode_status prefill_measure(const struct protocol *protocol, const struct
     status = sample_prompt(protocol, state, tokens, prefill);
     if (status == DECODE_OK)
       status = meter_prompt(protocol, state, tokens, prefill);
-    // After the products, any of which a library may turn out not to take.
+    // Asked after the products, because a library may turn out not to take one of them.
     prefill->library = arena_copy(protocol->arena, backend->prefill_library(state));
     prefill->matrix_share = prefill_operations(protocol->device, &request, prefill->positions) /
                             prefill->seconds / rate;

@@ -63,7 +63,7 @@ static const char *tell_meter(const struct protocol *protocol, const struct mete
   return arena_printf(protocol->arena, "lost: %s", meter->why);
 }
 
-// For one device; unknown if it was not looked at.
+// One device's telemetry; unknown if it was not looked at.
 static struct measurement_telemetry telemetry_of(const struct protocol *protocol,
                                                  const struct energy_load *load, size_t i) {
   return load->telemetry && i < protocol->telemetry_count ? load->telemetry[i]

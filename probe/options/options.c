@@ -348,7 +348,7 @@ static bool is_file_name(const char *text) {
          (point && isalpha((unsigned char)point[1]));
 }
 
-// In a fleet each node has power of its own, so a file lists it.
+// Reads watts; in a fleet, where each node has its own, the name of a file that lists them.
 static void read_wall(const char *text, const struct parsing *parsing, struct argp_state *state) {
   if (parsing->syntax->command == COMMAND_FLEET && is_file_name(text))
     parsing->options->fleet.wall_table = text;

@@ -114,7 +114,7 @@ static inline const int32_t *blocks_sums(const void *vector, size_t padded) {
 // The products that tiles multiply: all except those with floats, which vector units do.
 #define BLOCK_PRODUCTS_TILES(X, isa) BLOCK_PRODUCTS_BF16(X, isa) BLOCK_PRODUCTS_INT8(X, isa)
 
-// As entries of a table indexed by product_kind.
+// A product as an entry of a table indexed by product_kind.
 #define BLOCK_PRODUCT_ENTRY(isa, name, kind, weights, input) [kind] = isa##_##name,
 
 struct product;

@@ -37,7 +37,7 @@ static inline size_t panel_bytes(enum element element, size_t columns) {
   return PANEL_ROWS * columns * element_bytes(element);
 }
 
-// In bytes from the panel's start.
+// Where an element is, in bytes from the panel's start.
 static inline size_t panel_offset(enum element element, size_t row, size_t column) {
   switch (element) {
   case ELEMENT_BF16: return column / 2 * LINE_BYTES + row * 4 + column % 2 * 2;

@@ -94,7 +94,8 @@ extern const struct cpu_kernels cpu_kernels_avx2, cpu_kernels_avx512, cpu_kernel
 // side. Past a panel's end the prefetch continues in the panel that comes next in its place.
 enum { AHEAD_BYTES = 4096, AHEAD_LINES = AHEAD_BYTES / LINE_BYTES };
 
-// For lines first..last of `side_by_side` panels.
+// How many bytes ahead to prefetch while the lines up to `last` are read, of `lines` in each of
+// `side_by_side` panels.
 static inline size_t prefetch_distance(const struct product *product, size_t side_by_side,
                                        size_t last, size_t lines) {
   if (last + AHEAD_LINES <= lines)

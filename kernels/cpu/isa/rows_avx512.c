@@ -49,7 +49,7 @@ INLINE int32_t word_of(const struct vectors *vectors, int row, size_t word) {
   return bits;
 }
 
-// In their original order, from `row` on.
+// The product's vectors in their original order, from `row` on.
 INLINE struct vectors rows_from(const struct product *product, size_t row) {
   const uint8_t *at = (const uint8_t *)product->in + row * product->in_stride;
   return (struct vectors){at, product->in_stride, sizeof(int32_t)};
