@@ -16,8 +16,8 @@ enum { MAX_CONTEXT = 1024, MAX_VOCAB = 8192, MIN_ROWS = 4, MAX_LAYERS = 2 };
 // Roughly the oracle's time per weight, and per weight and batch row.
 static const double weight_s = 3.5e-9, product_s = 0.6e-9;
 static const double patience_s = 8;
-// What a second layer is worth: only between two layers does a step pass the vectors from one's
-// `down` to the next one's qkv.
+// How long the oracle may take for a second layer to be verified, too: only between two layers does
+// a step pass the vectors from one's `down` to the next one's qkv.
 static const double second_layer_s = 12;
 
 // Rows of the MLP that a layer reads: with experts, those that this many batch rows can choose.

@@ -91,8 +91,8 @@ static inline size_t vector_shared_bytes(int stride, int batch, size_t element_b
   return round_up((size_t)stride * (size_t)batch * element_bytes, 16) + 1024;
 }
 
-// Of a matrix product: its chunks of activations, beside MATRIX_RING if its weights are copied;
-// each column is padded by 16 bytes, so that adjacent columns are in different banks.
+// Shared memory of a matrix product's chunks of activations, beside MATRIX_RING if its weights are
+// copied; each column is padded by 16 bytes, so that adjacent columns are in different banks.
 static inline size_t matrix_shared_bytes(int batch_padded, int chunk, int buffers,
                                          size_t element_bytes) {
   return (size_t)buffers * (size_t)batch_padded * ((size_t)chunk * element_bytes + 16);

@@ -242,7 +242,7 @@ static enum decode_status check_devices(const struct decode_request *request) {
   return DECODE_OK;
 }
 
-// On the rank's own device, which may not be like the others: the words say which refuses.
+// A plan for the rank's own device, which may not be like the others: the words say which refuses.
 static enum decode_status plan_rank(const struct decode_request *request, int rank,
                                     struct plan *out) {
   const int device = request->devices[rank];

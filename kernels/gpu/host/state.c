@@ -32,7 +32,7 @@ int state_device_count(void) {
   return count > 0 ? count : 0;
 }
 
-// As a text says; `where` begins the words about one that says nothing known.
+// Tunes a device as a text says; `where` begins the words about a text that says nothing known.
 static enum decode_status tune(struct gpu_device *device, const char *text, const char *where) {
   char words[256], refused[sizeof words + 32];
   if (gpu_tuning_read(text, &device->tuning, words, sizeof words))
@@ -41,7 +41,7 @@ static enum decode_status tune(struct gpu_device *device, const char *text, cons
   return failure_keep(DECODE_UNSUPPORTED, refused);
 }
 
-// With the tuning from the environment, which goes into every record.
+// Adds the tuning from the environment, which goes into every record.
 static enum decode_status tuned(enum decode_status status, struct gpu_device *out) {
   char words[256];
   if (status == DECODE_OK)

@@ -19,8 +19,8 @@
 // More rows than a strip of four tiles of 64, so that its second strip has some, and not a multiple
 // of a tile.
 enum { ROWS = 328, MAX_COLUMNS = (MAX_CLUSTER + 1) * WGMMA_STEP_BYTES };
-// Of those that do a step of a tile each: two steps of three tiles of 128 rows, or of two whose
-// blocks are beside each other.
+// The most blocks that do a step of a tile each: two steps of three tiles of 128 rows, or of two
+// whose blocks are beside each other.
 enum { MAX_BLOCKS = 8 };
 
 // What the kernel works on, both on the device and on the host; room for BF16.

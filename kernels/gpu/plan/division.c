@@ -104,8 +104,8 @@ int division_splits(int blocks, int parts, int merging, int room, int most) {
   return best;
 }
 
-// For a matrix product whose parts are `bytes` of a row of weights: for each row one float per
-// column, twice.
+// What merging costs a matrix product, in parts of `bytes` of a row of weights: for each row one
+// float per column, twice.
 static int merging_of(const struct plan_product *product, int bytes) {
   return ceiling(2 * (int)sizeof(float) * product->slice, bytes);
 }
@@ -207,7 +207,7 @@ int division_carveout(const struct plan *plan) {
   return plan->streaming || needs_more(plan, EVEN_CARVEOUT) ? SHARED_CARVEOUT : EVEN_CARVEOUT;
 }
 
-// Of weights in units, only a step in one launch multiplies vectors.
+// Whether there is a vector kernel; for weights in units, only a step in one launch has one.
 static bool has_vector_kernel(const struct plan *plan, const struct plan_product *product) {
   return !lies_in_units(product->weights) ||
          (plan->device.tuning.step == STEP_STREAMING && !limits_fallback(plan));
@@ -268,9 +268,9 @@ static bool choose_slice(const struct plan *plan, struct plan_product *product) 
   return false;
 }
 
-// Its columns take at most WGMMA_GROUPS warpgroups side by side. As many stages as fit. `narrow`:
-// warpgroups side by side in the columns where one could take all, so that a tile has half as many
-// rows. Strips need all of a unit and half of the next at least.
+// The largest slice of the batch, with as many stages as fit. At most WGMMA_GROUPS warpgroups are
+// side by side in its columns; `narrow`: where one could take all, too, so that a tile has half as
+// many rows. Strips need all of a unit and half of the next at least.
 static bool choose_stages(const struct plan *plan, bool narrow, struct plan_product *product) {
   const size_t weight = gpu_element_bytes(product->weights);
   const size_t activation = gpu_element_bytes(product->activations);
@@ -317,7 +317,7 @@ static uint64_t units_time(const struct even_costs *costs, uint64_t units, uint6
   return most;
 }
 
-// Of at most `most` blocks of even.h, as many as give each an equal part of a tile, a `splits`-th,
+// As many of at most `most` blocks of even.h as give each an equal part of a tile, a `splits`-th,
 // or for one split whole tiles; all of them where that is too many.
 static unsigned blocks_tried(const struct even_work *work, unsigned splits, unsigned most) {
   const unsigned whole = (work->tiles + most - 1) / most;
@@ -326,9 +326,9 @@ static unsigned blocks_tried(const struct even_work *work, unsigned splits, unsi
   return splits <= MAX_SPLITS && splits * work->tiles <= most ? splits * work->tiles : most;
 }
 
-// At most `most` clusters of `cluster` blocks, each a block of even.h: as many as finish soonest,
-// and of equals the most. Merges are one after the other where a tile has most pieces. Returns
-// nanoseconds.
+// Divides a product among at most `most` clusters of `cluster` blocks, each a block of even.h: as
+// many as finish soonest, and of equals the most. Merges are one after the other where a tile has
+// most pieces. Returns nanoseconds.
 static uint64_t divide_evenly(unsigned most, unsigned cluster, const struct even_costs *costs,
                               struct even_work *work) {
   const unsigned all = work->tiles * work->steps;
@@ -384,7 +384,7 @@ static struct even_costs even_costs_of(const struct plan_product *product) {
                                       sums * (parts - 1) / parts / h200.network_bytes_per_ns};
 }
 
-// For the product's columns and its cluster. False if that is not possible.
+// Divides a product whose columns and cluster are set. False if that is not possible.
 static bool divide_wgmma(const struct plan *plan, struct plan_product *product, uint64_t *time) {
   const int tile = rows_of_block(product) / (product->gated ? 2 : 1) * product->beside;
   const int steps =
@@ -499,7 +499,7 @@ static bool takes_wgmma(const struct plan *plan) {
   return chosen(plan->device.tuning.matrix, own ? MATRIX_WGMMA : MATRIX_REGISTERS) == MATRIX_WGMMA;
 }
 
-// What a plan has chosen by itself, it can do without.
+// Shares the product by wgmma, which a plan that has chosen it by itself can do without.
 static bool share_by_wgmma(struct plan *plan, struct plan_product *product) {
   const struct plan_product before = *product;
   if (share_wgmma(plan, product))
@@ -523,9 +523,9 @@ static bool share_matrix(struct plan *plan) {
   return true;
 }
 
-// The largest that the vector kernels take. Where wgmma is used, weights that must be converted are
-// left to it sooner, since they leave the ordinary units less time (docs/gpu-model.md). A step in
-// one launch has no other kernels.
+// The largest batch that the vector kernels take. Where wgmma is used, weights that must be
+// converted are left to it sooner, since they leave the ordinary units less time
+// (docs/gpu-model.md). A step in one launch has no other kernels.
 static int vector_batch(const struct plan *plan) {
   const struct gpu_tuning *tuning = &plan->device.tuning;
   const bool is_short = plan->request.types.weights == ELEMENT_E4M3 && takes_wgmma(plan) &&
@@ -549,8 +549,8 @@ static int attention_blocks(const struct plan *plan) {
                                                                                : ATTENTION_HEAVY;
 }
 
-// Its blocks that run at a time. Those that copy the cache fill what is shared memory: two of an
-// H200's multiprocessor, one of an A100's.
+// Blocks of attention that run at a time. Those that copy the cache fill what is shared memory: two
+// of an H200's multiprocessor, one of an A100's.
 static int attention_room(const struct plan *plan) {
   const size_t bytes = gpu_plan_attention_shared_bytes(plan) + RESERVED_SHARED;
   const size_t fit =
@@ -560,7 +560,7 @@ static int attention_room(const struct plan *plan) {
                   gpu_plan_copies_cache(plan) && fit < (size_t)most ? (int)larger(fit, 1) : most);
 }
 
-// For a layer that attends to the positions from `first` on.
+// The splits of a layer that attends to the positions from `first` on.
 static int splits_from(const struct plan *plan, int first) {
   const int blocks = plan->context_padded / VALUE_BLOCK - first / VALUE_BLOCK;
   const int most = blocks < ATTENTION_SPLITS ? blocks : ATTENTION_SPLITS;

@@ -12,7 +12,8 @@ enum {
   LIMITS_PASS = 2048 // positions of a prompt at a time: the more, the longer a matrix unit is busy
 };
 
-// Of the request alone; and of a plan on its device, once its padding is known.
+// What is not supported of the request alone; and of a plan on its device, once its padding is
+// known.
 const char *limits_of_request(const struct decode_request *request);
 const char *limits_of_device(const struct plan *plan);
 

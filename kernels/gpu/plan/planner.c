@@ -59,7 +59,7 @@ static const char *without_clusters(const struct plan *plan) {
              : NULL;
 }
 
-// Of all batches, none has more pairs than EXPERTS_PAIRS.
+// The most positions of a pass: no batch may have more pairs than EXPERTS_PAIRS.
 static int longest_pass(const struct plan *steps) {
   return steps->experts.layers > 0
              ? least(LIMITS_PASS, EXPERTS_PAIRS / steps->request.shape.experts.chosen)
