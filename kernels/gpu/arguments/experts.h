@@ -2,7 +2,6 @@
 #ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_EXPERTS_H
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_EXPERTS_H
 
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/integers.h"
 

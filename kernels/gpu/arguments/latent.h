@@ -2,7 +2,6 @@
 #ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_LATENT_H
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_LATENT_H
 
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/integers.h"
 
 #include <stddef.h>

@@ -2,7 +2,6 @@
 #ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_PRODUCT_H
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_PRODUCT_H
 
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/integers.h"
 
 #include <stddef.h>

@@ -4,7 +4,6 @@
 
 #include "kernels/gpu/arguments/attention.h"
 #include "kernels/gpu/arguments/experts.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/token.h"
 #include "kernels/gpu/stream.h"

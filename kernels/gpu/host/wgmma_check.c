@@ -1,7 +1,6 @@
 #include "kernels/gpu/host/wgmma_check.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/plan/device.h"

@@ -1,7 +1,6 @@
 #include "kernels/gpu/launches/list.h"
 
 #include "kernels/gpu/arguments/experts.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/integers.h"
 

@@ -1,7 +1,6 @@
 #include "kernels/gpu/launches/step.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/launches/attention.h"
 #include "kernels/gpu/launches/exchange.h"
 #include "kernels/gpu/launches/experts.h"

@@ -3,7 +3,6 @@
 #include "kernels/element.h"
 #include "kernels/family.h"
 #include "kernels/gpu/arguments/experts.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/integers.h"
 #include "kernels/routing.h"
