@@ -1,5 +1,4 @@
 #include "tests/support/kernels/integer_product.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/integers.h"

@@ -3,6 +3,7 @@
 #ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_INTEGER_PRODUCT_H
 #define PERTOKEN_TESTS_SUPPORT_KERNELS_INTEGER_PRODUCT_H
 
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "tests/support/kernels/emulated.h"
 
