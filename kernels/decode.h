@@ -347,7 +347,8 @@ struct decode_backend {
   // The last failure in words; "" if none.
   const char *(*error)(void);
 
-  // With several ranks, that of one that fell back, if any. NULL: the backend does not say.
+  // How steps are computed; with several ranks, on one that fell back, if any did. NULL: the
+  // backend does not say.
   void (*step_form)(const struct decode_state *, struct decode_step_form *out);
 
   // The number-th, from 0, of the ways to compute the request that may be faster than the backend's

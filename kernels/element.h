@@ -46,7 +46,7 @@ size_t element_scale_bytes(enum element element);
 // Bytes read for a row: the codes, rounded up to a byte, and its scales.
 size_t element_row_bytes(enum element element, size_t columns);
 
-// Of all rows, and of what belongs to the whole tensor.
+// Bytes read for all rows, and for what belongs to the whole tensor.
 uint64_t element_tensor_bytes(enum element element, uint64_t rows, size_t columns);
 
 // The value of a code, before its scale, of an element with blocks or of INT8.

@@ -81,8 +81,6 @@ static void block_values(const struct quantised *quantised, const uint8_t *entri
     out[i] = quantised->worth[codes[entries[i]]] * scale;
 }
 
-#define MAX_BLOCK 128
-
 void quantised_row(const struct quantised *quantised, uint64_t key, uint64_t index, size_t columns,
                    double *out) {
   const int block = element_format(quantised->element)->block;

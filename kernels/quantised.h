@@ -24,6 +24,8 @@
 
 #define BELL_LARGEST 92 // of weights_bell
 
+enum { MAX_BLOCK = 128 }; // elements; no type has longer blocks
+
 // A tensor's weights as an element stores them.
 struct quantised {
   enum element element;
@@ -40,7 +42,7 @@ struct quantised {
 // quantised.scale.
 float quantised_scale(enum element element, float scale);
 
-// For weights whose scale is `scale` (weights_scale). Not for F32.
+// Tells how an element other than F32 stores weights whose scale is `scale` (weights_scale).
 void quantise(enum element element, float scale, struct quantised *out);
 
 // The largest |q| among `count` entries of weights_bell.

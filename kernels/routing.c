@@ -38,7 +38,7 @@ static double draw(uint64_t key, uint64_t counter) {
   return weights_hash(key, counter) * 0x1p-32;
 }
 
-// Not the key of any tensor: there are fewer tensors.
+// A key that no tensor has: there are fewer tensors.
 static uint64_t key_of(const struct decode_request *request, int layer, bool order) {
   return weights_key(request->seed, (enum tensor)(TENSORS + order), layer);
 }

@@ -55,7 +55,7 @@ struct decode_shape share_shape(const struct share *share) {
   return shape;
 }
 
-// For the dense MLP, if some layer has one.
+// The rows of the dense MLP, 0 if no layer has one.
 static int dense_rows(const struct decode_shape *shape) {
   return shape->experts.count == 0 || shape->experts.dense_layers > 0 ? shape->ffn_hidden : 0;
 }
@@ -86,7 +86,7 @@ bool share_divides(const struct decode_shape *shape, int ranks, int *size, const
   return true;
 }
 
-// For what a head attends to.
+// The width of what a head attends to.
 static int head_width(const struct decode_shape *shape) {
   return is_latent(shape) ? shape->latent.value_dim : shape->head_dim;
 }
@@ -133,7 +133,7 @@ static struct share_part columns_of(const struct share *share, int size, int own
   return part;
 }
 
-// The same for an MLP of that many columns.
+// The rank's part of an MLP's columns.
 static struct share_part mlp_columns(const struct share *share, enum tensor down, int size) {
   const struct share_range own = part_of(share, down, size);
   return (struct share_part){.first = (uint64_t)own.first, .beside = (uint64_t)(size - own.count)};

@@ -6,6 +6,7 @@
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"
+#include "kernels/integers.h"
 #include "kernels/rope.h"
 #include "kernels/weights.h"
 
@@ -63,7 +64,7 @@ static struct attention_piece piece_at(const struct decode_state *state, size_t 
   return piece;
 }
 
-// For a row that makes a step.
+// The piece of attention with this index, of a row that makes a step.
 static struct attention_piece piece_of_step(const struct decode_state *state, size_t layer,
                                             size_t index, float *room) {
   const struct plan *plan = &state->plan;

@@ -17,6 +17,7 @@
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
 #include "kernels/element.h"
+#include "kernels/integers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -188,7 +189,7 @@ static void name_products(const struct decode_state *state, bool taken, char *ou
   }
 }
 
-// Of experts that the library takes, those with too few positions.
+// Adds that experts with too few positions are not left to the library, if it takes the others.
 static void name_small_experts(const struct decode_state *state, char *out, size_t size) {
   const size_t length = strlen(out);
   if (has_matrix(&state->plan, MATRIX_EXPERT_GATE_UP) &&

@@ -33,8 +33,7 @@ static const struct variant {
 } variants[] = {{0, 4, false},    {4096, 4, false}, {1024, 4, false}, {0, 2, false},
                 {2048, 2, false}, {0, 1, false},    {2048, 1, false}, {0, 4, true}};
 
-#define VARIANTS      ((int)(sizeof variants / sizeof variants[0]))
-#define PART_MULTIPLE 1024
+enum { VARIANTS = sizeof variants / sizeof variants[0], PART_MULTIPLE = 1024 };
 
 // Kept between calls of the same size; one caller at a time, as decode.h's interface implies.
 static struct {
@@ -115,10 +114,7 @@ enum decode_status calibrate_read(uint64_t bytes, int threads, int variant, doub
 }
 
 // The rate of the kernels that a step itself uses, with weights and vectors in the nearest caches.
-#define RATE_PANELS  4
-#define RATE_COLUMNS 256
-#define RATE_BATCH   16
-#define RATE_ROUNDS  4000
+enum { RATE_PANELS = 4, RATE_COLUMNS = 256, RATE_BATCH = 16, RATE_ROUNDS = 4000 };
 
 struct rate_pass {
   struct barrier barrier;
@@ -176,7 +172,7 @@ static void multiply_part(void *argument, int thread) {
 
 // A thread's weights, vectors and results fit in 1 MiB.
 static const struct onednn_size library_size = {.vectors = 128, .inner = 512, .outputs = 512};
-#define LIBRARY_ROUNDS 64
+enum { LIBRARY_ROUNDS = 64 };
 
 struct library_pass {
   struct barrier barrier;

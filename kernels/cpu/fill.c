@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) void put(enum element element, uint
     *at = (uint8_t)bits;
 }
 
-#define AT_ONCE 256
+enum { AT_ONCE = 256 }; // entries whose hashes are computed together
 
 // Writes entries index.. of a tensor to one row of a panel; the element is a compile-time constant.
 static inline __attribute__((always_inline)) void fill_row_of(enum element element,
@@ -90,8 +90,6 @@ static inline __attribute__((always_inline)) void fill_row_of(enum element eleme
       put(element, panel + panel_offset(element, row, first + c), values->bits[hashes[c]]);
   }
 }
-
-#define MAX_BLOCK 128
 
 // One block of a row: its scale, and its codes unit by unit, with zeros after the row's last.
 static void fill_block(const struct values *values, uint64_t index, size_t first, size_t count,
@@ -295,7 +293,7 @@ static void fill_vector(const struct decode_state *state, enum tensor tensor, si
     out[i] = offset + (float)weights_q(key, first + i) * scale;
 }
 
-// In the order of the product's panels.
+// Fills a matrix's biases, in the order of its panels.
 static void fill_bias(const struct decode_state *state, enum matrix_name name, size_t layer) {
   static const enum tensor biases[TENSORS] = {
       [TENSOR_WQ] = TENSOR_Q_BIAS,

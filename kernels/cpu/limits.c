@@ -10,12 +10,14 @@
 #include <stdio.h>
 
 // Sums of int8 products stay below 2^31, and sizes far below 2^63.
-#define MAX_COLUMNS 65536
-#define MAX_BATCH   4096
-#define MAX_CONTEXT (1 << 24)
-#define MAX_VOCAB   (1 << 24)
-#define MAX_LAYERS  4096
-#define MAX_THREADS 1024
+enum {
+  MAX_COLUMNS = 65536,
+  MAX_BATCH = 4096,
+  MAX_CONTEXT = 1 << 24,
+  MAX_VOCAB = 1 << 24,
+  MAX_LAYERS = 4096,
+  MAX_THREADS = 1024
+};
 
 // The pieces of family.h that the kernels have.
 static const unsigned known_pieces = FAMILY_ALL;

@@ -4,9 +4,7 @@
 
 #include "kernels/decode.h"
 
-#define MAX_HEAD_DIM 512
-
-enum { LIMITS_WORDS = 256 };
+enum { MAX_HEAD_DIM = 512, LIMITS_WORDS = 256 };
 
 // NULL, or why the request cannot be run on one CPU, in `words`: "the CPU kernels need a batch of 1
 // to 4096, not 5000".

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#define HUGE_PAGE ((size_t)2 << 20)
+enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 // Small blocks would each waste a huge page.
 static size_t alignment_of(size_t bytes) {
-  return bytes < HUGE_PAGE ? 4096 : HUGE_PAGE;
+  return bytes < HUGE_PAGE ? PAGE : HUGE_PAGE;
 }
 
 void *memory_take(size_t bytes) {

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCK_PANELS 4
-#define BLOCK_FLOATS (BLOCK_PANELS * PANEL_ROWS)
+// Panels whose results a thread has at a time.
+enum { BLOCK_PANELS = 4, BLOCK_FLOATS = BLOCK_PANELS * PANEL_ROWS };
 
 // Rounds a vector to the type the matrix takes and stores it as the index-th of the matrix's input.
 void cpu_store_input(const struct worker *worker, enum matrix_name name, size_t index,
@@ -48,7 +48,7 @@ void cpu_multiply(const struct worker *worker, const struct run *run);
 size_t cpu_head_input(const struct worker *worker, enum matrix_name name, size_t vector,
                       size_t head);
 
-// Such a matrix.
+// Multiplies such a matrix with the vectors of all heads.
 void cpu_multiply_heads(const struct worker *worker, enum matrix_name name, size_t layer,
                         void (*use)(const struct worker *, const struct run *, size_t, size_t));
 

@@ -9,6 +9,7 @@
 #include "kernels/decode.h"
 #include "kernels/element.h"
 #include "kernels/family.h"
+#include "kernels/integers.h"
 #include "kernels/routing.h"
 #include "kernels/weights.h"
 
@@ -18,7 +19,7 @@
 
 // The part of a prompt's weights that a thread converts to the library's layout before multiplying:
 // sized to stay in its cache.
-#define UNPACKED_BYTES ((size_t)1 << 20)
+enum { UNPACKED_BYTES = 1 << 20 };
 
 static void set_sizes(struct plan *plan) {
   const struct decode_shape *shape = &plan->request.shape;
@@ -220,14 +221,6 @@ static void set_vectors(struct plan *plan) {
   plan->vector[VECTOR_FINAL_NORM_BIAS].at = plan->layers * at + round_up(plan->hidden, PANEL_ROWS);
 }
 
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
-}
-
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 static size_t common_divisor(size_t a, size_t b) {
   return b == 0 ? a : common_divisor(b, a % b);
 }
@@ -355,7 +348,7 @@ size_t plan_embedding_row(const struct plan *plan) {
                                   : plan->hidden * element_bytes(head);
 }
 
-// As many panels as fit in UNPACKED_BYTES, in whole blocks of four.
+// A prompt converts as many panels at a time as fit in UNPACKED_BYTES, in whole blocks of four.
 static void set_prompt(struct plan *plan) {
   size_t widest = 0;
   if (plan->request.chunk == 0)
@@ -464,22 +457,19 @@ size_t plan_weight_bytes(const struct plan *plan, int thread) {
          plan_share_bytes(plan, MATRIX_HEAD, thread);
 }
 
-static bool is_routed(enum matrix_name name) {
-  return name == MATRIX_EXPERT_GATE_UP || name == MATRIX_EXPERT_DOWN;
-}
-
 // One copy of the matrix, with its biases.
 static uint64_t matrix_bytes(const struct matrix *matrix) {
   return element_tensor_bytes(matrix->element, matrix->rows, matrix->columns) +
          (matrix->biased ? matrix->rows * sizeof(float) : 0);
 }
 
-// For layers of a kind: how many matrices' weights a batch row is multiplied with, and their bytes.
+// Adds what layers of a kind cost: the bytes of their matrices except the routed experts', and two
+// operations for each weight that a batch row is multiplied with.
 static void add_layers(const struct plan *plan, enum layer_kind kind, size_t layers,
                        struct decode_cost *cost) {
   for (int m = 0; m < MATRIX_HEAD; m++) {
     const struct matrix *matrix = &plan->matrix[m];
-    const bool routed = is_routed((enum matrix_name)m);
+    const bool routed = matrix_is_routed((enum matrix_name)m);
     if (!plan_has(plan, kind, (enum matrix_name)m))
       continue;
     if (!routed)

@@ -122,10 +122,10 @@ enum block {
 };
 
 // Positions whose scores are computed before the softmax moves on.
-#define CHUNK 256
+enum { CHUNK = 256 };
 
 // Queries of one kv head that attention takes together from a prompt, if one position has fewer.
-#define PROMPT_QUERIES 64
+enum { PROMPT_QUERIES = 64 };
 
 struct plan {
   struct decode_request request;

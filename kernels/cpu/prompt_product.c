@@ -5,11 +5,12 @@
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/onednn.h"
 #include "kernels/decode.h"
+#include "kernels/integers.h"
 #include "kernels/weights.h"
 
 #include <string.h>
 
-#define BLOCK_PANELS ((size_t)ONEDNN_ROWS / PANEL_ROWS)
+enum { ONEDNN_PANELS = ONEDNN_ROWS / PANEL_ROWS }; // of a block of weights
 
 bool cpu_prompt_product_fits(const struct decode_state *state, enum matrix_name name) {
   const struct plan *plan = &state->plan;
@@ -29,7 +30,7 @@ bool cpu_prompt_product_takes(const struct decode_state *state, enum matrix_name
          cpu_prompt_product_fits(state, name);
 }
 
-// In steps of 16, from 256 on of a sixteenth to an eighth.
+// Rounds up in steps of 16 vectors, from 256 on of a sixteenth to an eighth of them.
 size_t cpu_prompt_product_padded(const struct decode_state *state, size_t count) {
   size_t step = MIN_PROMPT_VECTORS;
   while (count > 16 * step)
@@ -84,7 +85,7 @@ static int prepare_part(struct decode_state *state, enum matrix_name name, size_
   return 0;
 }
 
-// With this many vectors, on every thread.
+// Makes the products of a matrix with this many vectors, for every thread.
 static int prepare(struct decode_state *state, enum matrix_name name, size_t vectors) {
   for (int t = 0; t < state->plan.threads; t++) {
     struct panel_share rest = state->streams[t].share[name];
@@ -117,12 +118,12 @@ int cpu_prompt_product_prepare(struct decode_state *state) {
 // Converts panels to the library's blocks, line by line; what the last block lacks is never read.
 static void unpack(const struct plan *plan, const struct matrix *matrix, const uint8_t *panels,
                    size_t count, uint8_t *out) {
-  const size_t lines = matrix->padded / 2, block_bytes = lines * BLOCK_PANELS * LINE_BYTES;
+  const size_t lines = matrix->padded / 2, block_bytes = lines * ONEDNN_PANELS * LINE_BYTES;
   for (size_t p = 0; p < count; p++)
     plan->kernels->elementwise->unpack[matrix->element](
         panels + p * matrix->panel_bytes + matrix->header_bytes, lines,
-        out + p / BLOCK_PANELS * block_bytes + p % BLOCK_PANELS * LINE_BYTES,
-        BLOCK_PANELS * LINE_BYTES);
+        out + p / ONEDNN_PANELS * block_bytes + p % ONEDNN_PANELS * LINE_BYTES,
+        ONEDNN_PANELS * LINE_BYTES);
 }
 
 static void scale(const struct prompt_product *product, const struct matrix *matrix,

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 // Fewer vectors are multiplied faster by the kernels of steps.
-#define MIN_PROMPT_VECTORS 16
+enum { MIN_PROMPT_VECTORS = 16 };
 
 // Whether the library can multiply the matrix with a prompt's vectors. For the experts' matrices,
 // these are held as in steps, and must be bf16: whether there are enough of them for the library is

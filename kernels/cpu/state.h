@@ -9,6 +9,7 @@
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
 #include "kernels/family.h"
+#include "kernels/integers.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -100,7 +101,7 @@ static inline float *layer_vector(const struct decode_state *state, enum vector_
   return block_floats(state, BLOCK_VECTORS) + layer * plan->vector_stride + plan->vector[name].at;
 }
 
-// For one copy of a matrix, in the order of its panels; NULL when it has none.
+// The biases of one copy of a matrix, in the order of its panels; NULL when it has none.
 static inline float *matrix_bias(const struct decode_state *state, enum matrix_name name,
                                  size_t layer, size_t copy) {
   const struct matrix *matrix = &state->plan.matrix[name];

@@ -8,7 +8,7 @@
 #endif
 
 // After this many rounds, the thread being waited for has probably lost its core to someone else.
-#define SPINS 2000
+enum { SPINS = 2000 };
 
 // The lowest-numbered thread of a core: 1 for "1,65" or "1-2". The CPU itself if Linux does not
 // say.

@@ -57,8 +57,8 @@ struct stream_product {
   short item; // counted from 1, whose expert's matrices they are: still those of expert 0; or 0
 };
 
-// Of rows that consist of that many units (units.h), each of code_bytes and beside_bytes, or of
-// anything else that divides STREAM_BYTES.
+// A product whose rows consist of that many units (units.h), each of code_bytes and beside_bytes,
+// or of anything else that divides STREAM_BYTES.
 STREAM struct stream_product stream_product_of(const void *weights, const void *second, int rows,
                                                int units, int code_bytes, int beside_bytes) {
   struct stream_product product;
@@ -181,7 +181,7 @@ STREAM void stream_next_pair(struct stream_place *place) {
   place->row[1] += place->pair_bytes;
 }
 
-// To the warp's next unit.
+// Goes on to the warp's next unit.
 STREAM void stream_advance(struct stream_place *place) {
   place->left--;
   place->at += STREAM_BYTES;

@@ -83,7 +83,7 @@ static void absorb_queries(struct reference *r, int layer, const struct sizes *s
   }
 }
 
-// In place: the first R become the weighted sum of the entries' first R.
+// Replaces a head's first R elements by the weighted sum of the entries' first R.
 static void attend_head(struct reference *r, const struct sizes *s, const float *entries,
                         size_t count, double *head) {
   for (size_t t = 0; t < count; t++) {

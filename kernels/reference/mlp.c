@@ -58,7 +58,7 @@ static size_t place(const struct reference *r, size_t first, const struct refere
   return (first * r->batch + (size_t)item->row) * chosen;
 }
 
-// In the table for a step of the whole batch, and for a position of a prompt.
+// Takes the experts from the table: those of a step of the whole batch, or of a prompt's position.
 static void choose_forced(const struct reference *r, int layer, const struct reference_item *item,
                           int *chosen) {
   const uint64_t step = (item->prompt ? (uint64_t)item->position : r->steps) % ROUTING_STEPS;

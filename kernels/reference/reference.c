@@ -1,6 +1,7 @@
 #include "kernels/reference/reference.h"
 
 #include "kernels/family.h"
+#include "kernels/integers.h"
 #include "kernels/quantised.h"
 #include "kernels/reference/attention.h"
 #include "kernels/reference/cache.h"
@@ -44,10 +45,6 @@ static void *take(struct reference *r, size_t count, size_t size) {
 
 static double *take_vectors(struct reference *r, size_t width) {
   return take(r, times(r->capacity, width), sizeof(double));
-}
-
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
 }
 
 // A row of any tensor, the biases of any product's rows, or a norm's weight and bias.

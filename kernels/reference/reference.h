@@ -38,8 +38,8 @@ int reference_set_position(struct reference *reference, int position);
 // One step for all batch rows.
 void reference_step(struct reference *reference);
 
-// As decode.h's prefill: all positions of the prompt in one pass, layer by layer. -1, with nothing
-// done, if it is not a valid prompt for this request.
+// Does what decode.h's prefill does: all positions of the prompt in one pass, layer by layer. -1,
+// with nothing done, if it is not a valid prompt for this request.
 int reference_prefill(struct reference *reference, const struct decode_prompt *prompt);
 
 // After a step: logits [batch][vocab] and the tokens chosen from them [batch], valid until the next
@@ -47,7 +47,7 @@ int reference_prefill(struct reference *reference, const struct decode_prompt *p
 const double *reference_logits(const struct reference *reference);
 const int *reference_tokens(const struct reference *reference);
 
-// As decode.h's chosen; NULL without experts.
+// The experts chosen, as decode.h's chosen gives them; NULL without experts.
 const int *reference_chosen(const struct reference *reference);
 // By how much the routers' outputs in the last step miss the choice given by reference_set_chosen.
 double reference_routing_shortfall(const struct reference *reference);

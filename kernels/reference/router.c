@@ -5,14 +5,11 @@
 #include <math.h>
 #include <stddef.h>
 
-static double sigmoid(double x) {
-  return 1 / (1 + exp(-x));
-}
-
 void router_scores(const struct decode_experts *experts, const double *r, const double *bias,
                    double *scores) {
   for (int e = 0; e < experts->count; e++)
-    scores[e] = experts->router == ROUTER_SIGMOID ? sigmoid(r[e]) + (bias ? bias[e] : 0) : r[e];
+    scores[e] =
+        experts->router == ROUTER_SIGMOID ? reference_sigmoid(r[e]) + (bias ? bias[e] : 0) : r[e];
 }
 
 // Experts in groups of neighbors; without groups all experts are one group, which is kept.
@@ -99,7 +96,7 @@ static void weigh_by_sigmoid(const struct decode_experts *experts, const double 
   const double scale = experts->scale > 0 ? (double)experts->scale : 1;
   double sum = 0;
   for (int k = 0; k < experts->chosen; k++)
-    sum += weights[k] = sigmoid(r[chosen[k]]);
+    sum += weights[k] = reference_sigmoid(r[chosen[k]]);
   for (int k = 0; k < experts->chosen; k++)
     weights[k] *= scale / sum;
 }

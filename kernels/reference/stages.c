@@ -111,20 +111,20 @@ void reference_attention(const struct decode_shape *shape, int count, const doub
   }
 }
 
-static double sigmoid(double x) {
+double reference_sigmoid(double x) {
   return 1 / (1 + exp(-x));
 }
 
 static double clamped(double gate, double up) {
   const double limit = 7, steepness = 1.702;
   const double g = fmin(gate, limit), u = fmax(-limit, fmin(up, limit));
-  return g * sigmoid(steepness * g) * (u + 1);
+  return g * reference_sigmoid(steepness * g) * (u + 1);
 }
 
 void reference_activation(enum decode_mlp kind, double *gate, const double *up, size_t count) {
   for (size_t i = 0; i < count; i++)
     switch (kind) {
-    case MLP_SWIGLU: gate[i] = gate[i] * sigmoid(gate[i]) * up[i]; break;
+    case MLP_SWIGLU: gate[i] = gate[i] * reference_sigmoid(gate[i]) * up[i]; break;
     case MLP_CLAMPED_SWIGLU: gate[i] = clamped(gate[i], up[i]); break;
     case MLP_GELU: gate[i] = up[i] * (1 + erf(up[i] / sqrt(2))) / 2; break;
     }

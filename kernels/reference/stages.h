@@ -22,7 +22,7 @@ void reference_rope(const struct decode_shape *shape, int position, double *valu
 // Turns scores into weights that sum to 1.
 void reference_softmax(double *scores, size_t count);
 
-// The same with an attention sink: a score that takes part but gets no weight.
+// A softmax with an attention sink: a score that takes part but gets no weight.
 void reference_softmax_beside(double *scores, size_t count, double sink);
 
 // query and out [heads][head_dim]; keys and values [count][kv_heads][head_dim]; sinks [heads], or
@@ -34,6 +34,8 @@ void reference_attention(const struct decode_shape *shape, int count, const doub
 // The factor for q.k.
 double reference_score_factor(const struct decode_shape *shape);
 
+double reference_sigmoid(double x);
+
 // gate = the input of down, from gate and up; in an MLP without a gate, from up alone.
 void reference_activation(enum decode_mlp kind, double *gate, const double *up, size_t count);
 
@@ -42,7 +44,7 @@ void reference_activation(enum decode_mlp kind, double *gate, const double *up, 
 // both round a quotient halfway between two steps the same way.
 void reference_round(enum element type, double *x, size_t count);
 
-// As stored in the cache.
+// A value as the cache stores it.
 float reference_kv_round(enum element type, double value);
 
 // The index of the largest value, the first of equals.

@@ -39,6 +39,18 @@
 // of the power.
 #define MAX_POWER_CHANGE 0.03
 
+// Samples are noisy if the medians of their first and last third differ by more than this share.
+#define MAX_SAMPLE_CHANGE 0.005
+
+// The device's own speed drifted if its read bandwidths before and after the samples differ by more
+// than the first share, or the 5th and 95th percentiles of the reads beside them by the second.
+#define MAX_READ_CHANGE 0.01
+#define MAX_READ_SPREAD 0.05
+
+// The power by the energy counter and the sampled power disagree if they differ by more than this
+// share.
+#define MAX_ENERGY_DIFFERENCE 0.05
+
 struct measurement_device {
   const char *backend;           // "cpu"
   int index;                     // of the device within the backend when measured; not its identity
@@ -173,16 +185,14 @@ struct measurement_variant {
 
 struct measurement_flags {
   bool cache_resident; // weights and cache under 8 times the last-level cache
-  bool noisy;          // first and last third of the samples differ by over 0.5 %
-  bool unconverged;    // the interval of the mean was still wider than +-0.5 % when time ran out
-  // The read bandwidths before and after differ by over 1 %, or the 5th and 95th percentiles of the
-  // reads beside the samples differ by over 5 %.
-  bool drift;
+  bool noisy;          // first and last third of the samples, by MAX_SAMPLE_CHANGE
+  bool unconverged;    // the interval of the mean was wider than +-TIMING_SETTLED when time ran out
+  bool drift;          // of the read bandwidth, by MAX_READ_CHANGE or MAX_READ_SPREAD
   // A ratio above MAX_READ_SHARE: the reads were not a ceiling, and neither they nor the ratio can
   // be used. Old records contain the ratio even where the reads drifted.
   bool bandwidth_void;
-  bool sampling_inconsistent; // energy and integrated power differ by over 5 %
-  bool thermal_unsettled;     // power was still rising or falling at the end
+  bool sampling_inconsistent; // energy and integrated power, by MAX_ENERGY_DIFFERENCE
+  bool thermal_unsettled;     // power was still rising or falling at the end, by MAX_POWER_CHANGE
   bool window_differs; // the rates of the window and of the samples, by MAX_WINDOW_DIFFERENCE
 };
 

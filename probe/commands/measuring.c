@@ -209,9 +209,9 @@ static int refuse_several(const struct measuring *measuring, const char *option,
 
 // ---- one device at several power limits
 
-// As far as possible; what has been found so far is in the records in any case. The kernels that
-// are the fastest at the first limit, the highest, are measured at all of them, so that they differ
-// by nothing else.
+// Measures at one limit after another; what an interrupted run has found is in the records. The
+// kernels that are the fastest at the first limit, the highest, are measured at all of them, so
+// that they differ by nothing else.
 static int run_limits(const struct measuring *measuring, const struct device *device,
                       const struct measurement_shape *model) {
   const struct number_list *limits = &measuring->options->power_limits;

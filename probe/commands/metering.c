@@ -29,8 +29,8 @@ static const struct argp_option known_options[] = {
     {"seconds", 's', "N", 0, "Duration of the reading, such as '90', '90 s', '30min'", 0},
     {"output", 'o', "FILE", 0, "Write the readings to this file", 0},
     {"device", 'd', "LIST", 0,
-     "Devices to read: all (the default: every accelerator, or the CPU packages if there is none), "
-     "cpu, or accelerators by number, PCI address or UUID: 0,1",
+     "Devices to read: all, cpu, or accelerators by number, PCI address or UUID: 0,1 (default: all "
+     "accelerators, or the CPU packages if there are none)",
      0},
     {"quiet", 'q', NULL, 0, "No warnings and no progress on standard error", 1},
     {0},

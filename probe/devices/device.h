@@ -32,7 +32,7 @@ int devices_find(const char *name, const struct decode_backend *const *backends,
                  struct device **out, size_t *count, struct arena *arena,
                  struct diagnostics *diagnostics);
 
-// In the form of records, with its texts copied.
+// The device as a record describes it, with its texts copied.
 struct measurement_device device_record(const struct device *device, struct arena *arena);
 
 // The meaning of a status: "not enough memory: ", with the backend's own words if it has any.

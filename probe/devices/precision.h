@@ -37,7 +37,7 @@ enum decode_status precision_choose(const struct device *device,
                                     const struct precision_request *wanted,
                                     struct decode_request *request);
 
-// As names in records.
+// The types by their names in records.
 struct measurement_types precision_texts(const struct decode_types *types);
 
 // The types named in a record. False if one is unknown.

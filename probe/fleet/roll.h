@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <time.h>
 
-// In the order in which a node goes through them.
+// The states of a node, in the order in which it goes through them.
 enum roll_state { ROLL_WAITING, ROLL_MEASURING, ROLL_STOPPED, ROLL_FAILED, ROLL_DONE, ROLL_STATES };
 
 struct roll_entry {

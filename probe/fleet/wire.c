@@ -15,7 +15,8 @@ struct piece {
   size_t size;
 };
 
-// Without memory for a few hundred bytes no caller could go on.
+// The code that authenticates a frame. Aborts without memory for a few hundred bytes: no caller
+// could go on.
 static void code_of(const void *key, size_t key_size, const struct piece *pieces, size_t count,
                     unsigned char *out) {
   gcry_md_hd_t code;

@@ -10,7 +10,6 @@
 
 static const double edge_limit_s = 1;
 static const double min_power_s = 0.02; // a few periods of the counter
-static const double inconsistent_share = 0.05;
 
 const struct energy_use energy_unknown = {
     .start_s = NAN,
@@ -124,7 +123,7 @@ struct energy_use energy_stop(struct energy_window *window) {
     return use;
   use.sampled_power_w = sampled_power(window, momentary_w, times, powers, count);
   use.slope_w_per_s = measurement_window_slope(&use.readings, window->arena);
-  use.inconsistent = fabs(use.sampled_power_w - use.power_w) > inconsistent_share * use.power_w;
+  use.inconsistent = fabs(use.sampled_power_w - use.power_w) > MAX_ENERGY_DIFFERENCE * use.power_w;
   use.unsettled = fabs(use.slope_w_per_s) * seconds > MAX_POWER_CHANGE * use.power_w;
   return use;
 }

@@ -37,7 +37,7 @@ struct energy_use {
 enum meter_status energy_start(struct energy_window *window, struct meter *meter,
                                struct arena *arena);
 
-// To be called a few times a second during the window.
+// Takes a sample; to be called a few times a second during the window.
 enum meter_status energy_sample(struct energy_window *window);
 
 // Waits for an edge, and computes the results.

@@ -19,7 +19,7 @@ static uint64_t free_on(const struct device *device) {
   return device->described.memory_free_bytes;
 }
 
-// With several devices, that of the one with the least.
+// Free memory of the device; with several ranks, of the one that has the least.
 static uint64_t free_bytes(const struct protocol *protocol, const struct trial *trial) {
   uint64_t least = free_on(protocol->device);
   for (int i = 0; i < trial->rank_count; i++) {

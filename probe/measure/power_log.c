@@ -274,7 +274,8 @@ const char *power_log_trouble(struct power_log *log, struct arena *arena) {
   return trouble;
 }
 
-// Between the last two readings of a counter; otherwise the sensor's value.
+// The latest watts of a device: the mean between the last two readings of a counter, or a sensor's
+// value.
 static double newest_watts(const struct power_track *track) {
   const size_t n = track->count;
   if (!n || !isnan(track->power_w[n - 1]))

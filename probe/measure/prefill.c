@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/statistics.h"
 #include "kernels/family.h"
+#include "kernels/integers.h"
 #include "kernels/reference/check.h"
 #include "kernels/share.h"
 #include "model/records/timing.h"
@@ -21,10 +22,6 @@ enum { VERIFIED_POSITIONS = 40, VERIFIED_CHUNK = 24, SHORT_CHUNK = 128 };
 
 // Chunks of a half, an eighth and a thirty-second of the trial's: sizes that a server may mix.
 static const int mixed_parts[] = {2, 8, 32};
-
-static int least(int a, int b) {
-  return a < b ? a : b;
-}
 
 static const int *prompt_tokens(const struct protocol *protocol, int count, int vocab) {
   int *tokens = arena_array(protocol->arena, (size_t)count, sizeof *tokens);
@@ -97,7 +94,7 @@ static enum decode_status repeat_beside(const struct decode_backend *backend,
   return status;
 }
 
-// Of the first row; and of the others, whose prompts were the same.
+// The largest distance between two results' rows, which all had the same prompt.
 static double largest_distance(const float *a, const float *b, int rows, int vocab) {
   double largest = 0;
   for (int row = 0; row < rows; row++) {
@@ -371,7 +368,7 @@ enum decode_status prefill_measure(const struct protocol *protocol, const struct
     status = sample_prompt(protocol, state, tokens, prefill);
     if (status == DECODE_OK)
       status = meter_prompt(protocol, state, tokens, prefill);
-    // After the products, any of which a library may turn out not to take.
+    // Asked after the products, because a library may turn out not to take one of them.
     prefill->library = arena_copy(protocol->arena, backend->prefill_library(state));
     prefill->matrix_share = prefill_operations(protocol->device, &request, prefill->positions) /
                             prefill->seconds / rate;

@@ -25,8 +25,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static const double noisy_share = 0.005;
-static const double drift_share = 0.01, drift_spread = 0.05;
 // ---- what is reported about it
 
 static void tell_whole(const struct depth *depth, struct measurement *out) {
@@ -65,7 +63,7 @@ static const char *tell_meter(const struct protocol *protocol, const struct mete
   return arena_printf(protocol->arena, "lost: %s", meter->why);
 }
 
-// For one device; unknown if it was not looked at.
+// One device's telemetry; unknown if it was not looked at.
 static struct measurement_telemetry telemetry_of(const struct protocol *protocol,
                                                  const struct energy_load *load, size_t i) {
   return load->telemetry && i < protocol->telemetry_count ? load->telemetry[i]
@@ -136,7 +134,8 @@ static double spread_of_reads(const struct sampling *sampling, struct arena *are
 
 static bool drifts(const struct depth *depth, struct arena *arena) {
   const double ratio = depth->bandwidth_after / depth->calibration.buffer_bytes_per_s;
-  return fabs(ratio - 1) > drift_share || spread_of_reads(&depth->sampling, arena) > drift_spread;
+  return fabs(ratio - 1) > MAX_READ_CHANGE ||
+         spread_of_reads(&depth->sampling, arena) > MAX_READ_SPREAD;
 }
 
 // Reads that were no ceiling, and what was compared with them, are left out of the record.
@@ -162,8 +161,8 @@ static void tell_flags(const struct protocol *protocol, const struct trial *tria
   for (size_t i = 0; i < count; i++) {
     const struct depth *depth = &depths[i];
     const struct sampling *sampling = &depth->sampling;
-    out->flags.noisy = out->flags.noisy ||
-                       is_noisy(sampling->samples, sampling->count, noisy_share, sampling->sorted);
+    out->flags.noisy = out->flags.noisy || is_noisy(sampling->samples, sampling->count,
+                                                    MAX_SAMPLE_CHANGE, sampling->sorted);
     out->flags.drift = out->flags.drift || drifts(depth, protocol->arena);
     out->flags.cache_resident =
         out->flags.cache_resident ||

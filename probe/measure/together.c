@@ -151,7 +151,7 @@ static double wall_power(struct asking *asking, struct arena *arena) {
   return asking->options ? asking->options->typed_w : NAN;
 }
 
-// From the edge of the counter at which the watch began, or from now, for energy_s.
+// Meters for energy_s, from the edge of the counter at which the watch begins, or from now.
 static void watch(const struct group *group, struct together *out, double *start_s, double *end_s) {
   const struct protocol *protocol = group->protocol;
   struct energy_watch watch = protocol_watch(protocol);

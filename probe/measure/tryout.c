@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static const double steps_s = 0.5; // run by the other process
-// To start, and as many times what the own choice took.
+// How long the other process may take: to start, and then this many times what the own choice took.
 static const double start_s = 30, patience = 4;
 static const double look_s = 0.1; // at the process, *stop and the time
 static const double reap_s = 10;  // a driver cleans up after a kernel that it had to end
@@ -92,8 +92,8 @@ static void listen_to(struct other *other) {
   other->length += room && got > 0 ? (size_t)got : 0;
 }
 
-// Its end counts, not that of its output, which others may have inherited, or which it may close
-// early. What it said last is read after it.
+// Waits for the process's end, not its output's, which others may have inherited, or which it may
+// close early. What it said last is read after that.
 static void wait_for(struct other *other, double limit_s, const volatile sig_atomic_t *stop) {
   const double end = clock_now(&machine_clock) + limit_s;
   while (!other->is_gone && !(stop && *stop) && clock_now(&machine_clock) < end) {

@@ -1,6 +1,7 @@
 #include "probe/measure/verify.h"
 
 #include "base/source.h"
+#include "kernels/integers.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 #include "probe/measure/one_step.h"
@@ -15,13 +16,9 @@ enum { MAX_CONTEXT = 1024, MAX_VOCAB = 8192, MIN_ROWS = 4, MAX_LAYERS = 2 };
 // Roughly the oracle's time per weight, and per weight and batch row.
 static const double weight_s = 3.5e-9, product_s = 0.6e-9;
 static const double patience_s = 8;
-// For a second layer: only between two layers does a step pass the vectors from one's `down` to the
-// next one's qkv.
+// How long the oracle may take for a second layer to be verified, too: only between two layers does
+// a step pass the vectors from one's `down` to the next one's qkv.
 static const double second_layer_s = 12;
-
-static int least(int a, int b) {
-  return a < b ? a : b;
-}
 
 // Rows of the MLP that a layer reads: with experts, those that this many batch rows can choose.
 static double mlp_width(const struct decode_shape *shape, int rows) {
@@ -32,7 +29,7 @@ static double mlp_width(const struct decode_shape *shape, int rows) {
              : touched * experts->hidden + experts->shared_hidden + experts->count / 3.0;
 }
 
-// For the first `rows` of the batch.
+// About how long the oracle takes for the first `rows` of the batch.
 static double oracle_seconds(const struct decode_request *request, int rows) {
   const struct decode_shape *shape = &request->shape;
   const double hidden = shape->hidden;
@@ -55,7 +52,7 @@ static void keep_kinds(const struct decode_request *request, struct decode_reque
     shape->window = (small->context + 1) / 2;
 }
 
-static struct decode_request smaller(const struct decode_request *request) {
+static struct decode_request smaller_request(const struct decode_request *request) {
   struct decode_request small = *request;
   const int fewest = least(request->batch, MIN_ROWS);
   small.shape.layers = least(request->shape.layers, MAX_LAYERS);
@@ -71,7 +68,7 @@ static struct decode_request smaller(const struct decode_request *request) {
 }
 
 struct verify_plan verify_plan(const struct decode_request *request) {
-  struct verify_plan plan = {.request = smaller(request), .rows = request->batch};
+  struct verify_plan plan = {.request = smaller_request(request), .rows = request->batch};
   while (plan.rows > MIN_ROWS && oracle_seconds(&plan.request, plan.rows) > patience_s)
     plan.rows = plan.rows / 2 > MIN_ROWS ? plan.rows / 2 : MIN_ROWS;
   plan.steps = oracle_seconds(&plan.request, plan.rows) < patience_s / 2 ? 2 : 1;

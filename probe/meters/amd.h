@@ -60,7 +60,8 @@ struct amd_source {
   int (*look)(struct amd *amd, size_t index, struct amd_look *look);
   // Fills in what it knows; `state` comes with every field unknown.
   void (*state)(struct amd *amd, size_t index, struct amd_state *state);
-  // For the socket; on failure amd->why has a sentence. NULL if a source has none.
+  // Reads and sets the socket's power limit; on failure amd->why has a sentence. NULL if a source
+  // knows none.
   enum meter_status (*cap)(struct amd *amd, size_t index, struct amd_cap *cap);
   enum meter_status (*set_cap)(struct amd *amd, size_t index, double watts);
   void (*close)(struct amd *amd);

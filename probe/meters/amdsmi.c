@@ -229,7 +229,7 @@ static void smi_state(struct amd *amd, size_t index, struct amd_state *state) {
   state->processes = listed ? (int)count : -1;
 }
 
-// For the first sensor, which is the socket's.
+// The power limit of the first sensor, which is the socket's.
 static enum meter_status smi_cap(struct amd *amd, size_t index, struct amd_cap *cap) {
   const struct library *library = amd->own;
   struct power_cap found = {0};

@@ -88,14 +88,14 @@ enum meter_status meter_open_kind(struct meter *meter, const struct meter_kind *
 enum meter_status meter_open(struct meter *meter, const struct meter_roots *roots,
                              const struct clock *clock, struct arena *arena);
 
-// The same for `count` devices together, by their PCI addresses, which must outlive the meter; what
-// several of them share is counted once. Only kinds for the first device's vendor are tried, if the
-// kernel knows it.
+// Opens a meter of `count` devices together, by their PCI addresses, which must outlive the meter;
+// what several of them share is counted once. Only kinds for the first device's vendor are tried,
+// if the kernel knows it.
 enum meter_status meter_open_devices(struct meter *meter, const char *const *devices, size_t count,
                                      const struct meter_roots *roots, const struct clock *clock,
                                      struct arena *arena);
 
-// The same with one kind alone, whatever the vendor; a failure is that of meter_open_kind.
+// Opens such a meter by one kind alone, whatever the vendor; a failure is that of meter_open_kind.
 enum meter_status meter_open_device_kind(struct meter *meter, const struct meter_kind *kind,
                                          const char *const *devices, size_t count,
                                          const struct meter_roots *roots, const struct clock *clock,
@@ -105,15 +105,15 @@ enum meter_status meter_open_device_kind(struct meter *meter, const struct meter
 // figure.
 enum meter_status meter_read(struct meter *meter, struct meter_reading *out);
 
-// Before a window: what the counter did since it was last read is not part of any window, so wraps
-// in that time do not matter. Joules go on from the last reading.
+// Prepares for a window: what the counter did since it was last read is not part of any window, so
+// wraps in that time do not matter. Joules go on from the last reading.
 enum meter_status meter_restart(struct meter *meter);
 
 // Reads until the counter moves, so that the reading is taken at an edge and is not up to a period
 // old. METER_LOST if the counter does not move for `limit_s`.
 enum meter_status meter_read_edge(struct meter *meter, double limit_s, struct meter_reading *out);
 
-// Also allowed for a meter without a kind.
+// Closes a meter; allowed for one without a kind, too.
 void meter_close(struct meter *meter);
 
 #endif

@@ -97,7 +97,7 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
   return refuse(amd, status);
 }
 
-// For versions without the power in gpu_metrics: by separate calls.
+// Asks for the power by separate calls, for versions that lack it in gpu_metrics.
 static void look_at_power(const struct functions *call, uint32_t index, struct amd_look *look) {
   uint64_t microwatts;
   look->is_momentary = call->current_power && call->current_power(index, &microwatts) == RSMI_DONE;

@@ -75,7 +75,7 @@ void telemetry_look(struct telemetry *telemetry) {
     telemetry->why = "the device stopped reporting";
 }
 
-// Over the readings that report it; `values` [2 * looks] is scratch space.
+// The range of a member over the readings that report it; `values` [2 * looks] is scratch space.
 static struct measurement_range range_of(const struct telemetry *telemetry, size_t offset,
                                          double *values) {
   struct measurement_range range = {NAN, NAN, NAN};

@@ -69,8 +69,8 @@ void telemetry_look(struct telemetry *telemetry);
 // A summary of the readings since the restart.
 struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry);
 
-// The same for each of several [count]; and what is known about each without any reading: its
-// source.
+// The summaries of several telemetries [count]; and what is known about each without any reading:
+// its source.
 struct measurement_telemetry *telemetry_sums(const struct telemetry *telemetry, size_t count,
                                              struct arena *arena);
 struct measurement_telemetry *telemetry_unwatched(const struct telemetry *telemetry, size_t count,

@@ -15,7 +15,7 @@
 
 enum { REASONS = 7 };
 
-// In the order of the names.
+// Reasons in the order of their names.
 static const struct {
   unsigned long long bit;
   int field; // that counts its nanoseconds; 0: none

@@ -21,7 +21,7 @@ struct device_users {
 // Empty without AMD SMI.
 struct device_users device_users_find(const struct meter_roots *roots, struct arena *arena);
 
-// Those of all partitions of the device's socket together, since they share its power. NAN:
+// The users of all partitions of the device's socket together, since they share its power. NAN:
 // unknown, or a device that is not in the list. `users` may be NULL.
 double device_users_of(const struct device_users *users, const struct meter_address *device);
 

@@ -68,15 +68,15 @@ enum key {
 
 static const struct option_row known_options[] = {
     {"device", "NAME",
-     "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2, cuda:all or auto:all "
-     "(every GPU) measures several, one by one and then those of each kind at once",
+     "Measure this device: cpu, cuda, hip, cuda:1 or auto; cuda:0,2, cuda:all or auto:all (every "
+     "GPU) measures several, one by one and then those of each kind at once (default: cpu)",
      COMMAND_RUN, TEXT(device)},
     {"device", "NAME",
      "Measure these devices, one by one and then those of each kind at once: cuda:all, cuda:0,2, "
-     "cuda:1, cpu (auto:all, which is every GPU, or the CPU where there is none)",
+     "cuda:1, cpu (default: auto:all, which is every GPU, or the CPU where there is none)",
      COMMAND_FLEET, TEXT(device)},
     {"device", "NAME",
-     "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)",
+     "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (default: all)",
      COMMAND_LIST, TEXT(device)},
     {"model", "ID", "A model in the catalogue; 'pertoken catalog models' lists them",
      COMMAND_RUN | COMMAND_FLEET, TEXT(model)},
@@ -88,41 +88,40 @@ static const struct option_row known_options[] = {
      TEXT(fleet.guarantee)},
     {"precision", "LIST",
      "Precision of the weights: bf16, int8, fp8, mxfp4, fp4, mxfp6, mxfp6-e3m2, int4, int8-g128 "
-     "(bf16)",
+     "(default: bf16)",
      COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_PRECISION)},
-    {"batch", "LIST", "Rows decoded together: 1,4,16 (1)", COMMAND_RUN | COMMAND_FLEET,
+    {"batch", "LIST", "Rows decoded together: 1,4,16 (default: 1)", COMMAND_RUN | COMMAND_FLEET,
      OPTION_READ(KEY_BATCH)},
-    {"context", "LIST", "Positions attended to: 512,4096 (512)", COMMAND_RUN | COMMAND_FLEET,
-     OPTION_READ(KEY_CONTEXT)},
+    {"context", "LIST", "Positions attended to: 512,4096 (default: 512)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_CONTEXT)},
     {"prefill", "LIST",
      "Also measure prompts with these numbers of tokens, no longer than the context: 512,2048 "
-     "(none)",
+     "(default: none)",
      COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_PREFILL)},
-    {"chunk", "N", "Tokens of a prompt computed at once (2048)", COMMAND_RUN | COMMAND_FLEET,
-     OPTION_READ(KEY_CHUNK)},
-    {"kv", "TYPE", "Type of the KV cache: bf16 or fp8 (bf16)", COMMAND_RUN | COMMAND_FLEET,
+    {"chunk", "N", "Tokens of a prompt computed at once (default: 2048)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_CHUNK)},
+    {"kv", "TYPE", "Type of the KV cache: bf16 or fp8 (default: bf16)", COMMAND_RUN | COMMAND_FLEET,
      OPTION_READ(KEY_KV)},
     {"activations", "TYPE",
-     "Type of the activations: bf16, fp8, int8, or weights: same as the weights (the best the "
-     "device supports)",
+     "Type of the activations: bf16, fp8, int8, or weights: same as the weights (default: the best "
+     "the device supports)",
      COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_ACTIVATIONS)},
     {"head", "TYPE",
-     "Type of embedding and head: bf16, or weights: same as the weights (weights for int8, "
-     "otherwise bf16)",
+     "Type of embedding and head: bf16, or weights: same as the weights (default: weights for "
+     "int8, otherwise bf16)",
      COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_HEAD)},
     {"layers", "LIST",
      "Measure only the first layers; two or three depths (4,8,12) are extrapolated to the whole "
      "model",
      COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_LAYERS)},
-    {"time", "SECONDS", "Maximum sampling time per result (10)",
+    {"time", "SECONDS", "Maximum sampling time per result (default: 10 s)",
      COMMAND_RUN | COMMAND_FLEET | COMMAND_CHECK, OPTION_READ(KEY_TIME)},
     {"soak", "[SECONDS]",
-     "Hold the load this long (300): the last half, at most a minute, is under the energy meter, "
-     "and samples are taken just before that (without --soak: 5.5 under the meter)",
+     "Hold the load this long (default: 300 s). The meter covers the last half, at most 60 s; "
+     "samples are taken just before it. Without --soak the meter covers 5.5 s.",
      COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_SOAK)},
     {"no-power", NULL,
-     "Measure token/s alone, on one device: no idle window, and no load under a meter, which take "
-     "5.5 s each",
+     "Measure only token/s, on one device; skips the idle and the load window (5.5 s each)",
      COMMAND_RUN, FLAG(no_power)},
     {"wall-power", "WATTS",
      "Wall power of the whole machine under this load, read from a PDU: '512 W' (default: "
@@ -160,14 +159,14 @@ static const struct option_row known_options[] = {
      TEXT(shard.source)},
     {"routing", "POLICY",
      "How rows are routed to a mixture's experts: model: as its router chooses; uniform: equally "
-     "likely; skewed:1.2: by that power of their rank (model)",
+     "likely; skewed:1.2: with probability falling as rank^-1.2 (default: model)",
      COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_ROUTING)},
     {"variant", "WHICH",
      "Which variant of a GPU's kernels: own: their own choice; fastest: each that may be faster is "
-     "tried on the device, and the fastest measured; or one: step=streaming (fastest)",
+     "tried on the device, and the fastest measured; or one: step=streaming (default: fastest)",
      COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_VARIANT)},
-    {"threads", "N", "Threads on a CPU (0: the backend chooses)", COMMAND_RUN | COMMAND_FLEET,
-     OPTION_READ(KEY_THREADS)},
+    {"threads", "N", "Threads on a CPU; 0: the backend chooses (default: 0)",
+     COMMAND_RUN | COMMAND_FLEET, OPTION_READ(KEY_THREADS)},
     {"node", "NAME", "Name of this machine in a fleet, for 'pertoken fleet': \"$(hostname)\"",
      COMMAND_RUN, TEXT(node)},
     {"node", "NAME", "Name of this machine (default: its Slurm name, otherwise its host name)",
@@ -175,25 +174,26 @@ static const struct option_row known_options[] = {
     {"expect", "NODES",
      "The expected nodes: a plain list, a CSV table with a column 'node', or names such as n[1-16]",
      COMMAND_FLEET, TEXT(fleet.expect)},
-    {"one-by-one", NULL, "Load one node after another, the rest idle (all at once)", COMMAND_FLEET,
-     FLAG(fleet.one_by_one)},
+    {"one-by-one", NULL, "Load one node after another, the rest idle (default: all at once)",
+     COMMAND_FLEET, FLAG(fleet.one_by_one)},
     {"wait", "TIME",
      "Continue without nodes that have been silent for this long, which must exceed the time for a "
-     "result (15 min)",
+     "result (default: 15 min)",
      COMMAND_FLEET, OPTION_READ(KEY_WAIT)},
     {"send", NULL, "The nodes share no folder: each sends its records to process 0, over TCP",
      COMMAND_FLEET, FLAG(fleet.send)},
     {"first", "HOST[:PORT]",
-     "Address of process 0, for --send (from Slurm or Open MPI; a port from 63001 to 65534)",
+     "Address of process 0, for --send (default: from Slurm or Open MPI; a port from 63001 to "
+     "65534)",
      COMMAND_FLEET, TEXT(fleet.first)},
-    {"seed", "N", "Seed of weights and cache (1)", COMMAND_RUN | COMMAND_FLEET,
+    {"seed", "N", "Seed of weights and cache (default: 1)", COMMAND_RUN | COMMAND_FLEET,
      OPTION_READ(KEY_SEED)},
     {"data", "DIR", "Use the catalogue in this directory", COMMAND_RUN | COMMAND_FLEET,
      TEXT(data_directory)},
     {"data-extra", "FILE", "Also load rows from this file", COMMAND_RUN | COMMAND_FLEET,
      TEXT(data_extra)},
     {"output", "DIR",
-     "Write the record to this directory; the same command resumes it (the current one)",
+     "Write the record to this directory; the same command resumes it (default: the current one)",
      COMMAND_RUN, OPTION_TEXT('o', struct probe_options, output_directory)},
     {"output", "DIR",
      "A folder that all nodes share or, with --send, that each has: each node's records go to a "
@@ -204,7 +204,7 @@ static const struct option_row known_options[] = {
      "would be tried: exit status 1 if any is out of tolerance, 4 if there was no time for all "
      "variants; no record is written",
      COMMAND_RUN, FLAG(verify_only)},
-    {"tolerance", "SHARE", "Tolerance for token/s (4 %)", COMMAND_CHECK,
+    {"tolerance", "SHARE", "Tolerance for token/s (default: 4 %)", COMMAND_CHECK,
      OPTION_READ(KEY_TOLERANCE)},
     {"format", "FORMAT", "Print as table, csv or json", COMMAND_LIST, OPTION_READ(KEY_FORMAT)},
     {"calibrate", NULL, "Measure how fast each device reads and multiplies", COMMAND_LIST,
@@ -217,22 +217,23 @@ enum { KNOWN_OPTIONS = sizeof known_options / sizeof known_options[0] };
 
 static const struct syntax {
   enum probe_command command;
-  const char *name, *arguments, *doc;
+  const char *name, *arguments;
+  const char *summary; // sentences
+  const char *example; // a command line, and what comes after it
 } syntaxes[] = {
-    {COMMAND_LIST, "list", "",
-     "Show the devices, their memory, and which energy meters work.\vExample:\n"
-     "  pertoken probe list --calibrate"},
+    {COMMAND_LIST, "list", "", "Show the devices, their memory, and which energy meters work.",
+     "pertoken probe list --calibrate"},
     {COMMAND_RUN, "run", "",
-     "Measure how fast a model decodes on this machine, and how much power it takes.\vExample:\n"
-     "  pertoken probe run --model tinyllama-1.1b --precision bf16,int8 --batch 1,16 -o records"},
+     "Measure how fast a model decodes on this machine, and how much power it takes.",
+     "pertoken probe run --model tinyllama-1.1b --precision bf16,int8 --batch 1,16 -o records"},
     {COMMAND_FLEET, "fleet", "",
-     "Measure every node of a fleet: started once on each, by Slurm or Open MPI.\vExample:\n"
-     "  srun --ntasks-per-node=1 pertoken probe fleet --model llama-2-70b --precision fp8 "
+     "Measure every node of a fleet: started once on each, by Slurm or Open MPI.",
+     "srun --ntasks-per-node=1 pertoken probe fleet --model llama-2-70b --precision fp8 "
      "--soak -o fleet\n"
      "and then 'pertoken fleet fleet/*'."},
     {COMMAND_CHECK, "check", "RECORD",
-     "Measure a record's results again: exit status 1 if any is out of tolerance.\v"
-     "Example:\n  pertoken probe check records/tinyllama-1.1b-cpu-1a2b3c4d.json --tolerance '4 %'"},
+     "Measure a record's results again: exit status 1 if any is out of tolerance.",
+     "pertoken probe check records/tinyllama-1.1b-cpu-1a2b3c4d.json --tolerance '4 %'"},
 };
 
 struct parsing {
@@ -347,7 +348,7 @@ static bool is_file_name(const char *text) {
          (point && isalpha((unsigned char)point[1]));
 }
 
-// In a fleet each node has power of its own, so a file lists it.
+// Reads watts; in a fleet, where each node has its own, the name of a file that lists them.
 static void read_wall(const char *text, const struct parsing *parsing, struct argp_state *state) {
   if (parsing->syntax->command == COMMAND_FLEET && is_file_name(text))
     parsing->options->fleet.wall_table = text;
@@ -570,10 +571,11 @@ struct probe_options probe_options_parse(enum probe_command command, int argc, c
       .fleet = {.wait_s = NAN},
   };
   struct parsing parsing = {.syntax = syntax, .arena = arena, .options = &options};
-  const struct argp argp = {.options = option_rows_of(known_options, KNOWN_OPTIONS, command, arena),
-                            .parser = parse_one,
-                            .args_doc = syntax->arguments,
-                            .doc = syntax->doc};
+  const struct argp argp = {
+      .options = option_rows_of(known_options, KNOWN_OPTIONS, command, arena),
+      .parser = parse_one,
+      .args_doc = syntax->arguments,
+      .doc = arena_printf(arena, "%s\vExample:\n  %s", syntax->summary, syntax->example)};
   argv[0] = arena_printf(arena, "pertoken probe %s", syntax->name);
   argp_err_exit_status = 2;
   argp_parse(&argp, argc, argv, 0, NULL, &parsing);

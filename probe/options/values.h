@@ -27,7 +27,7 @@ void value_list(const char *text, long high, const char *option, struct argp_sta
 // "10", "10 s", "5min": from low to a day.
 double value_seconds(const char *text, const char *option, double low, struct argp_state *state);
 
-// From 0 to 2^63 - 1.
+// A whole number from 0 to 2^63 - 1.
 uint64_t value_seed(const char *text, struct argp_state *state);
 
 #endif

@@ -17,7 +17,7 @@ static size_t name_length(const char *line, size_t size) {
   return length;
 }
 
-// After the labels, whose values may contain any character.
+// The length of the labels in braces, whose values may contain any character; 0 without any.
 static size_t labels_length(const char *text, size_t size) {
   if (!size || *text != '{')
     return 0;

@@ -13,8 +13,8 @@ struct server_counters {
   double input_tokens;  // of all prompts, including those found in the cache
   double cached_tokens; // of these
   double output_tokens;
-  // Under speculative decoding: drafts, and their accepted tokens, to which every draft's step adds
-  // one of its own; or the mean tokens of a step lately.
+  // Of speculative decoding: the drafts and their accepted tokens, to which every draft's step adds
+  // one of its own; or the recent mean of tokens per step.
   double drafts, accepted_tokens, accepted_length;
 };
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// From a microsecond to an hour, 64 bins per doubling: a quantile is accurate within 0.6 %.
+// The bins cover a microsecond to an hour, 64 per doubling: a quantile is accurate within 0.6 %.
 enum { GAPS_PER_OCTAVE = 64, GAPS_OCTAVES = 32, GAPS_BINS = GAPS_PER_OCTAVE * GAPS_OCTAVES };
 
 // Empty when zeroed. Seconds.

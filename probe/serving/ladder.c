@@ -53,7 +53,7 @@ static int next_listed(const struct ladder *ladder, const struct serving_rung *r
 
 // ---- rates
 
-// With three digits, for people to read and to type.
+// A rate with three digits, for people to read and to type.
 static double rounded(double rate_per_s) {
   char text[32];
   snprintf(text, sizeof text, "%.3g", rate_per_s);

@@ -186,8 +186,12 @@ static void lane_start(struct lane *lane, double scheduled_s) {
   }
   result->samples = arena_room(run->arena, result->samples, result->count, sizeof *result->samples);
   lane->sample = result->count++;
-  *sample_of(lane) =
-      (struct load_sample){scheduled_s, NAN, NAN, NAN, NAN, {-1, -1, -1, false}, 0, 0, NULL};
+  *sample_of(lane) = (struct load_sample){.scheduled_s = scheduled_s,
+                                          .sent_s = NAN,
+                                          .first_s = NAN,
+                                          .last_s = NAN,
+                                          .end_s = NAN,
+                                          .usage = usage_unknown};
   lane_open(lane);
   stream_start(&lane->stream);
   lane->is_busy = true;

@@ -99,7 +99,8 @@ struct load_result {
 int load_run(const struct load *load, struct load_result *result, struct arena *arena,
              struct diagnostics *diagnostics);
 
-// In seconds, from the start of its clock: closed loop, from sending; open loop, from the schedule.
+// When a sample's latencies begin: in a closed loop when it was sent, in an open loop when it was
+// scheduled.
 double load_sample_start(const struct load *load, const struct load_sample *sample);
 
 #endif

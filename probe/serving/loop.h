@@ -22,8 +22,8 @@ struct loop {
 // times are later by that, as accurately as the system wakes, and a fifth of the work is saved.
 enum { LOOP_MANY = 256, LOOP_NAP_US = 50 };
 
-// For up to `connections` at a time: raises the process's limit of open files if needed. Returns 0
-// or -1, with an error; loop_close then does nothing.
+// Opens a loop for up to `connections` at a time: raises the process's limit of open files if
+// needed. Returns 0 or -1, with an error; loop_close then does nothing.
 int loop_open(struct loop *loop, size_t connections, struct diagnostics *diagnostics);
 void loop_close(struct loop *loop);
 

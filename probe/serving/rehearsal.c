@@ -49,7 +49,7 @@ static int ask(struct stage *stage, struct load_sample *sample) {
 
 // ---- what the server takes
 
-// For a failure that another request may not meet.
+// Whether the request itself failed, so that another kind of request may succeed.
 static bool is_of_request(const char *failure) {
   static const int statuses[] = {400, 404, 405, 415, 422, 500, 501};
   int status;

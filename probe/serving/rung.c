@@ -19,7 +19,7 @@ static double ramp_s(const struct rung_order *order) {
   return fmin(order->request_s, longest_ramp_s);
 }
 
-// For an open loop: long enough for as many requests as a P90 takes.
+// An open loop's window: long enough for as many requests as a P90 takes.
 static double open_window_s(const struct rung_order *order) {
   return fmax(order->window_s, (double)serving_samples(90) / order->rate_per_s);
 }

@@ -45,7 +45,7 @@ static const struct {
     {CURLUPART_FRAGMENT, "a server's URL must not have a fragment"},
 };
 
-// For a text that libcurl reads as a URL. NULL: fine.
+// What is wrong with a URL that libcurl can read. NULL: nothing.
 static const char *url_complaint(CURLU *url, struct arena *arena) {
   for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++)
     if (url_part(url, unwanted[i].part, arena))
@@ -211,7 +211,7 @@ static const char *status_failure(const struct server *server, CURL *handle, lon
   return arena_printf(arena, "HTTP %ld%s%s", status, *words ? ": " : "", words);
 }
 
-// In our words where libcurl's would be about its own workings.
+// Failures in words of our own, where libcurl's would be about its own workings.
 static const struct {
   CURLcode code;
   const char *words;

@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct usage usage_unknown = {
+    .prompt_tokens = -1, .completion_tokens = -1, .cached_tokens = -1};
+
 void stream_start(struct stream *stream) {
   *stream = (struct stream){.first_s = NAN,
                             .last_s = NAN,
-                            .usage = {-1, -1, -1, false},
+                            .usage = usage_unknown,
                             .line = stream->line,
                             .line_room = stream->line_room,
                             .data = stream->data,

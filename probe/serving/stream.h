@@ -18,6 +18,8 @@ struct usage {
   bool hides_tokens; // thoughts are among the completion's, and came as no text of their own
 };
 
+extern const struct usage usage_unknown; // nothing reported
+
 struct stream {
   // What has come so far.
   double first_s, last_s; // first piece with text; last with text or a finish; NAN: none

@@ -13,8 +13,8 @@ void print_safely(const char *text, FILE *out);
 // printf; "-" for NAN.
 void print_number(double value, const char *format, int width, struct arena *arena, FILE *out);
 
-// The same with this many significant digits, and all those before the point: exponents are hard to
-// read.
+// A cell with a number of this many significant digits, and all those before the point: exponents
+// are hard to read.
 void print_digits(double value, int digits, int width, struct arena *arena, FILE *out);
 
 #endif

@@ -186,7 +186,7 @@ static bool print_watts(const struct measurement *recorded, const struct measure
   return agrees;
 }
 
-// Only if the record says how: older ones do not.
+// Prints what differs from how the record was measured, which older ones do not say.
 static void print_other(const char *what, const char *recorded, const char *so, const char *now,
                         FILE *out) {
   if (!*recorded || !strcmp(recorded, now))
@@ -241,7 +241,7 @@ static void warn_of_kernels(const struct protocol *protocol,
                         record->environment.kernels_build, build);
 }
 
-// As it was measured: the same soak, and power only if the record has it.
+// Measures like the record: with the same soak, and power only if the record has it.
 static struct protocol protocol_for(const struct protocol *protocol,
                                     const struct measurement *recorded, struct meter *none) {
   struct protocol again = *protocol;

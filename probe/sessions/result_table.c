@@ -288,7 +288,8 @@ static void print_together(const struct measurement *const *results, size_t coun
   print_unlike(results, count, out);
 }
 
-// Of each record the result like that of the first one. A record may have them in another order.
+// Finds in each record the result like the first one's, since a record may have them in another
+// order. Whether all of them are of all devices at once.
 static bool find_together(const struct measurement_record *const *records, size_t count,
                           const struct measurement *first, const struct measurement **results) {
   bool whole = true;

@@ -48,7 +48,7 @@ static const char *find_accelerator(struct serving_session *session, struct cata
                 naming_find_row(catalog, CATALOG_ACCELERATORS, typed, &row, session->arena));
 }
 
-// Also gives the size of its vocabulary; 0: unknown.
+// The model's id, and the size of its vocabulary; 0: unknown.
 static const char *find_model(struct serving_session *session, struct catalog *catalog,
                               long *vocabulary) {
   long row;
@@ -146,7 +146,7 @@ static const char *processor_of(const struct serving_session *session) {
              : "";
 }
 
-// As stated, or as the server reports it.
+// The method of speculative decoding, as stated or as the server reports it.
 static const char *speculation_of(const struct serving_session *session) {
   const char *stated = session->options->speculation;
   if (!stated)

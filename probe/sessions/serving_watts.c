@@ -57,7 +57,7 @@ static void begin(void *context) {
     start(watts);
 }
 
-// Without power: how far off this host's clock may be, for joining power later.
+// A result without power has how far off this host's clock may be, for joining power later.
 static struct serving_power unmetered(const struct serving_watts *watts) {
   const struct clock_state now = clock_state_read();
   struct serving_power power = power_join_none(watts->why, watts->arena);

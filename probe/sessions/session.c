@@ -128,6 +128,10 @@ static bool is_result_of(const struct measurement *result, const struct trial *t
          types.accumulation == trial->types.accumulation && types.experts == trial->types.experts;
 }
 
+// A machine is busy if its load average exceeds this share of its processors. The average is of
+// about a minute: of a program that used all of them, 40 s after its end half is left.
+static const double busy_share = 0.5;
+
 static void warn_if_busy(const struct session *session) {
   const struct measurement_record *record = session->record;
   const struct measurement_device_state *state = &record->environment.device_state;
@@ -137,7 +141,7 @@ static void warn_if_busy(const struct session *session) {
                         state->other_processes, state->other_processes > 1 ? "es are" : " is");
   const bool is_host = !strcmp(record->device.backend, "cpu");
   const long processors = is_host ? record->device.units : sysconf(_SC_NPROCESSORS_ONLN);
-  if (record->environment.load_average > 0.5 * (double)processors)
+  if (record->environment.load_average > busy_share * (double)processors)
     diagnostics_warning(
         session->protocol.diagnostics, nowhere,
         "this machine is busy (load average %.1f on %ld processors), so this is not "

@@ -29,8 +29,8 @@ struct session {
   // The devices that hold each model together, protocol.device first; none: that one alone.
   const struct device *ranks; // [rank_count]
   size_t rank_count;
-  // Of an equal device, or of this one at another power limit, already run: what is the fastest
-  // variant there is measured here, so that both compute alike. NULL: each trial's is found here.
+  // The session of an equal device, or of this one at another power limit, already run: its fastest
+  // variants are measured here, so that both compute alike. NULL: each trial's is found here.
   const struct session *equal;
   const struct session_gate *gate; // NULL: none
   int power_limit_w;               // that the device is held at for this; 0: its own limit

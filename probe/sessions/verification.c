@@ -68,7 +68,7 @@ static void count(struct verdicts *verdicts, const struct protocol *protocol, bo
   verdicts->wrong += passed ? 0 : 1;
 }
 
-// On at most this many of the trial's layers.
+// Compares a trial with the oracle, on at most this many of its layers.
 static enum decode_status compare(const struct session *session, const struct trial *trial,
                                   int layers, struct verdicts *verdicts, FILE *out) {
   const struct protocol *protocol = &session->protocol;
@@ -131,7 +131,8 @@ static void print_unverified(const struct protocol *protocol, const struct trial
   fputc('\n', out);
 }
 
-// In a process of its own first, as in a run. Unless its steps end there, that is told.
+// Tries a variant in another process first, as a run does. Unless its steps end there, that is
+// told.
 static enum tryout_outcome try_elsewhere(const struct session *session, const struct trial *trial,
                                          double own_s, struct verdicts *verdicts, FILE *out) {
   const struct protocol *protocol = &session->protocol;

@@ -41,7 +41,7 @@ static int key_of(const char *name, unsigned command, struct arena *arena) {
   return option->key;
 }
 
-static void commands_take_their_own_rows(void **state) {
+static void test_commands_take_their_own_rows(void **state) {
   static const struct {
     unsigned command;
     const char *names[ROWS];
@@ -62,7 +62,7 @@ static void commands_take_their_own_rows(void **state) {
   arena_free(&arena);
 }
 
-static void each_value_goes_to_its_own_member(void **state) {
+static void test_each_value_goes_to_its_own_member(void **state) {
   struct arena arena = {0};
   struct dish dish = {0};
   (void)state;
@@ -78,7 +78,7 @@ static void each_value_goes_to_its_own_member(void **state) {
   arena_free(&arena);
 }
 
-static void what_a_command_reads_itself_is_not_stored(void **state) {
+static void test_what_a_command_reads_itself_is_not_stored(void **state) {
   struct arena arena = {0};
   struct dish dish = {0};
   const struct argp_option *list = option_rows_of(rows, ROWS, ROAST, &arena);
@@ -95,9 +95,9 @@ static void what_a_command_reads_itself_is_not_stored(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(commands_take_their_own_rows),
-      cmocka_unit_test(each_value_goes_to_its_own_member),
-      cmocka_unit_test(what_a_command_reads_itself_is_not_stored),
+      cmocka_unit_test(test_commands_take_their_own_rows),
+      cmocka_unit_test(test_each_value_goes_to_its_own_member),
+      cmocka_unit_test(test_what_a_command_reads_itself_is_not_stored),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
+#include "kernels/integers.h"
 #include "kernels/weights.h"
 #include "model/evidence/catalog.h"
 #include "probe/devices/device.h"

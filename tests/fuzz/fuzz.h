@@ -1,7 +1,7 @@
 // fuzz: code shared by all harnesses. A harness reads one text the way a program reads a file,
 // shows its diagnostics, and asserts what the reader's header promises.
-#ifndef PERTOKEN_FUZZ_H
-#define PERTOKEN_FUZZ_H
+#ifndef PERTOKEN_TESTS_FUZZ_FUZZ_H
+#define PERTOKEN_TESTS_FUZZ_FUZZ_H
 
 #include "base/diagnostics.h"
 #include "base/source_file.h"

@@ -100,7 +100,7 @@ static void test_pieces_left_out_are_noticed(void **unused) {
     const struct decode_request request =
         request_of(&piece->shape, &mixes[0].types, 2, piece->context, 2);
     if (!compared_apart(&cpu_backend, &request, &piece->without, piece->name))
-      fail_msg("%s: unnoticed", piece->name);
+      fail_msg("%s: left out, but the logits are the same", piece->name);
   }
 }
 
@@ -155,7 +155,8 @@ static void test_prompts(void **unused) {
       norm += pow((double)one_by_one[i], 2);
     }
     if (!(difference <= norm * 1e-6))
-      fail_msg("%s: %g", piece->name, sqrt(difference / norm));
+      fail_msg("%s: expected a difference of up to 1e-3, found %g", piece->name,
+               sqrt(difference / norm));
     cpu_backend.destroy(state);
     cpu_backend.destroy(other);
   }

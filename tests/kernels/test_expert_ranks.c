@@ -37,7 +37,7 @@ static struct decode_shape shallow(size_t piece, int ranks) {
 
 // Every router, a shared expert and dense layers, biases and a clamp, by vectors and by matrices.
 // No expert, nor the shared one on three ranks, has the same number of rows on all ranks.
-static void experts_are_divided(void **unused) {
+static void test_experts_are_divided(void **unused) {
   static const struct {
     size_t piece, types;
     int batch, ranks;
@@ -82,7 +82,7 @@ static struct decode_request in_blocks(enum element element, bool whole, int bat
   return ranked_request(&shape, &types, batch, 2);
 }
 
-static void formats_are_divided_between_their_blocks(void **unused) {
+static void test_formats_are_divided_between_their_blocks(void **unused) {
   size_t turn = 0;
   (void)unused;
   for (enum element e = ELEMENT_INT8; e < ELEMENTS; e++, turn++)
@@ -96,7 +96,7 @@ static void formats_are_divided_between_their_blocks(void **unused) {
 
 // Of 5 blocks of mxfp4, four ranks have 2, 1, 1 and the last one, which is short; E4M3 activations
 // have a scale for each rank's part.
-static void four_ranks_have_five_blocks(void **unused) {
+static void test_four_ranks_have_five_blocks(void **unused) {
   const struct decode_shape shape = shallow(GPT_OSS, 4);
   struct decode_types types = ranked_types[3];
   struct decode_cost whole, largest;
@@ -119,7 +119,7 @@ static void four_ranks_have_five_blocks(void **unused) {
 }
 
 // The table is the same on all ranks, and experts touched are counted once.
-static void forced_experts_are_those_of_one_device(void **unused) {
+static void test_forced_experts_are_those_of_one_device(void **unused) {
   const struct decode_backend *backend = ranked[0].backend;
   const struct decode_shape shape = mixture(MIXTRAL, 4);
   struct decode_touched one, four;
@@ -170,7 +170,7 @@ static void expect_noticed(size_t emulator, struct decode_state *state,
   reference_destroy(reference);
 }
 
-static void lost_parts_are_noticed(void **unused) {
+static void test_lost_parts_are_noticed(void **unused) {
   static const struct lost cases[2][6] = {{{TENSOR_EXPERT_GATE, 9, 133, 72, true, false},
                                            {TENSOR_EXPERT_UP, 9, 133, 72, true, false},
                                            {TENSOR_EXPERT_DOWN, 9, 72, 133, false, false},
@@ -196,11 +196,11 @@ static void lost_parts_are_noticed(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(experts_are_divided, ranked_begin),
-      cmocka_unit_test_setup(formats_are_divided_between_their_blocks, ranked_begin),
-      cmocka_unit_test_setup(four_ranks_have_five_blocks, ranked_begin),
-      cmocka_unit_test_setup(forced_experts_are_those_of_one_device, ranked_begin),
-      cmocka_unit_test_setup(lost_parts_are_noticed, ranked_begin),
+      cmocka_unit_test_setup(test_experts_are_divided, ranked_begin),
+      cmocka_unit_test_setup(test_formats_are_divided_between_their_blocks, ranked_begin),
+      cmocka_unit_test_setup(test_four_ranks_have_five_blocks, ranked_begin),
+      cmocka_unit_test_setup(test_forced_experts_are_those_of_one_device, ranked_begin),
+      cmocka_unit_test_setup(test_lost_parts_are_noticed, ranked_begin),
   };
   return cmocka_run_group_tests(tests, ranked_load, ranked_unload);
 }

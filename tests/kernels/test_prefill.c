@@ -131,7 +131,7 @@ static void check_near(const float *logits, const double *expected,
                        const struct decode_types *types, const char *what) {
   const double error = distance(logits, expected);
   if (!(error <= reference_tolerance(types)))
-    fail_msg("%s: error %g", what, error);
+    fail_msg("%s: error %g, tolerance %g", what, error, reference_tolerance(types));
 }
 
 // The oracle's results for the prompt, token by token, and for one more token after it.
@@ -175,7 +175,7 @@ static void check_library(const struct decode_state *state, const struct mix *mi
   const bool taken = mix->types.activations != ELEMENT_F32 &&
                      element_format(mix->types.weights)->scale != SCALE_BF16;
   if (own != (none || !has_library || !taken))
-    fail_msg("%s: '%s'", mix->name, library);
+    fail_msg("%s: expected %s, found '%s'", mix->name, own ? "the library" : "own tiles", library);
 }
 
 static void check_chunk(const struct mix *mix, const struct expected *expected, int chunk,
@@ -403,7 +403,7 @@ static void test_experts(void **unused) {
     request.threads = 1 + (int)(mixtures++ % 3);
     const char *words = prompted_check(&cpu, &request, COUNT, piece->name);
     if (has_library != (strstr(words, small) != NULL))
-      fail_msg("%s: '%s'", piece->name, words);
+      fail_msg("%s: expected '%s'%s in '%s'", piece->name, small, has_library ? "" : " not", words);
   }
   cpu_force_expert_positions(0);
 }
@@ -482,7 +482,8 @@ static void test_products_by_name(void **unused) {
       const char *words = cpu_backend.prefill_library(state);
       if (strncmp(words, "oneDNN ", 7) != 0 ||
           strcmp(words + strcspn(words, ";"), expected[e].own) != 0)
-        fail_msg("%s: '%s'", expected[e].family, words);
+        fail_msg("%s: expected 'oneDNN ...%s', found '%s'", expected[e].family, expected[e].own,
+                 words);
       cpu_backend.destroy(state);
     }
 }

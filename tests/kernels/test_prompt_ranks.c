@@ -77,7 +77,7 @@ static struct decode_request request_of(const struct decode_shape *shape,
 
 // By vectors and by matrices; within a block of the cache and beyond it; a last piece of one
 // position. With two KV heads, pairs of the four ranks share one.
-static void prompts_are_the_oracles(void **unused) {
+static void test_prompts_are_the_oracles(void **unused) {
   static const struct {
     int chunk, count;
   } sizes[] = {{5, SHORT}, {3, SHORT + 1}, {LONGER - 1, LONGER}, {7, 8}};
@@ -94,7 +94,7 @@ static void prompts_are_the_oracles(void **unused) {
     }
 }
 
-static void every_family(void **unused) {
+static void test_every_family(void **unused) {
   const struct piece *piece;
   (void)unused;
   for (size_t f = 0; (piece = prompted_piece(&f));)
@@ -110,7 +110,7 @@ static void every_family(void **unused) {
 
 // A shared expert, a dense layer, biases and a clamp; and experts that a table chooses, whose lines
 // are those of the prompt's positions on every rank.
-static void mixtures(void **unused) {
+static void test_mixtures(void **unused) {
   static const struct {
     size_t piece;
     int ranks;
@@ -126,7 +126,7 @@ static void mixtures(void **unused) {
 }
 
 // Every rank has the entries of all heads: queries of full rank, and of low rank with experts.
-static void latent_attention(void **unused) {
+static void test_latent_attention(void **unused) {
   (void)unused;
   for (size_t p = 0; p < 2; p++)
     for (size_t m = 0; m < (depth_is_full() ? RANKED_TYPES : 1); m++) {
@@ -138,7 +138,7 @@ static void latent_attention(void **unused) {
 }
 
 // The other rows' steps go with a chunk, and meet as it does.
-static void steps_beside_prompts(void **unused) {
+static void test_steps_beside_prompts(void **unused) {
   static const struct {
     enum piece_kind kind;
     size_t piece;
@@ -156,7 +156,7 @@ static void steps_beside_prompts(void **unused) {
 }
 
 // Of a model whose heads and MLP are whole blocks on every rank, the last one short.
-static void every_format(void **unused) {
+static void test_every_format(void **unused) {
   struct decode_shape shape = piece_plain;
   (void)unused;
   shape.heads = 4;
@@ -173,7 +173,7 @@ static void every_format(void **unused) {
 }
 
 // The tolerance would hide what both omit.
-static void decoded_alike(void **unused) {
+static void test_decoded_alike(void **unused) {
   (void)unused;
   for (int ranks = depth_is_full() ? 2 : 4; ranks <= 4; ranks += 2) {
     const struct decode_request request =
@@ -204,7 +204,7 @@ static struct reference *without(const struct decode_request *request, enum tens
   return oracle;
 }
 
-static void lost_parts_are_noticed(void **unused) {
+static void test_lost_parts_are_noticed(void **unused) {
   const struct decode_request request = request_of(&piece_plain, bf16_of_e4m3, SHORT, 4);
   const struct decode_shape *s = &request.shape;
   const size_t hidden = (size_t)s->hidden, q = (size_t)s->heads * (size_t)s->head_dim;
@@ -233,7 +233,7 @@ static void lost_parts_are_noticed(void **unused) {
 
 // One of the prompt's all-reduces does nothing: two in each layer and, for the token, one at the
 // end, after which the ranks have tokens of their own. Three are those of the state's creation.
-static void lost_all_reduces_are_noticed(void **unused) {
+static void test_lost_all_reduces_are_noticed(void **unused) {
   const struct decode_backend *backend = plugins[0].backend;
   const struct decode_request request = request_of(&tiny, bf16_of_e4m3, SHORT, 4);
   struct reference *oracle = prompted_oracle(&request, SHORT);
@@ -286,7 +286,7 @@ static void expect_words(const char *words, const char *expected) {
 // All ranks multiply by the library, except for the router, which all must compute alike, and for
 // experts with few positions. In E4M3 the library needs multiples of 16 rows, and only the first of
 // two ranks has these of the MLP.
-static void ranks_have_a_library(void **unused) {
+static void test_ranks_have_a_library(void **unused) {
   static const char *const in_e4m3 =
       "cuBLASLt 13.1.0; own tiles: MLP (cuBLASLt 13.1.0 has no way to multiply 16 vectors by 15 x "
       "128 in e4m3 (status 15))";
@@ -312,7 +312,7 @@ static void ranks_have_a_library(void **unused) {
 // The library fails once, on whichever rank asks then: that rank goes on with its own tiles, and
 // meets the others in the same all-reduces. With a shared expert, x has grown before its last
 // product.
-static void a_library_fails_on_one_rank(void **unused) {
+static void test_a_library_fails_on_one_rank(void **unused) {
   const struct piece *pieces[] = {piece_named("parallel"), piece_of(PIECE_EXPERTS, 6)};
   (void)unused;
   use_library();
@@ -329,7 +329,7 @@ static void a_library_fails_on_one_rank(void **unused) {
       const char *words = prompted_check(&plugins[0], &request, SHORT, at);
       if (!strstr(words, "cuBLASLt 13.1.0; own tiles: ") ||
           !strstr(words, " (cuBLASLt 13.1.0 fails to multiply (status 13))"))
-        fail_msg("%s: '%s'", pieces[p]->name, words);
+        fail_msg("%s: expected that cuBLASLt fails, found '%s'", pieces[p]->name, words);
     }
   assert_int_equal(blaslt.alive(), 0);
 }
@@ -352,7 +352,7 @@ static void expect_ended(const struct decode_backend *backend, struct decode_sta
 
 // A device is lost at each of a prompt's launches, in its first piece or its second; the others,
 // which wait for it, end too.
-static void a_rank_is_lost(void **unused) {
+static void test_a_rank_is_lost(void **unused) {
   const struct decode_backend *backend = plugins[0].backend;
   const int *tokens = prompted_tokens(RANKED_VOCAB);
   const struct decode_prompt first = {.count = 5, .tokens = tokens};
@@ -385,7 +385,7 @@ static void a_rank_is_lost(void **unused) {
   assert_true(lost[0] >= 3 && lost[1] >= 3);
 }
 
-static void an_all_reduce_fails(void **unused) {
+static void test_an_all_reduce_fails(void **unused) {
   const struct decode_backend *backend = plugins[1].backend;
   const struct decode_request request = request_of(&piece_plain, bf16_of_e4m3, 5, 4);
   const struct decode_prompt prompt = {.count = 5, .tokens = prompted_tokens(RANKED_VOCAB)};
@@ -399,7 +399,7 @@ static void an_all_reduce_fails(void **unused) {
 }
 
 // What is refused ends nothing.
-static void prompts_are_refused(void **unused) {
+static void test_prompts_are_refused(void **unused) {
   const struct decode_backend *backend = plugins[0].backend;
   static const int tokens[] = {1, 2, 3, 4, 5, 6}, unknown[] = {1, RANKED_VOCAB};
   static const struct {
@@ -417,7 +417,7 @@ static void prompts_are_refused(void **unused) {
   for (size_t i = 0; i < sizeof prompts / sizeof prompts[0]; i++)
     if (backend->prefill(state, &prompts[i].prompt) != prompts[i].status ||
         !strstr(backend->error(), prompts[i].what))
-      fail_msg("%s: '%s'", prompts[i].what, backend->error());
+      fail_msg("expected '%s' to be refused, found '%s'", prompts[i].what, backend->error());
   assert_int_equal(backend->set_position(state, PROMPTED_CONTEXT), DECODE_FAILED);
   assert_int_equal(backend->set_position(state, -1), DECODE_FAILED);
   const struct decode_prompt last = {.first = PROMPTED_CONTEXT - 2, .count = 2, .tokens = tokens};
@@ -428,20 +428,20 @@ static void prompts_are_refused(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(prompts_are_the_oracles, begin),
-      cmocka_unit_test_setup(every_family, begin),
-      cmocka_unit_test_setup(mixtures, begin),
-      cmocka_unit_test_setup(latent_attention, begin),
-      cmocka_unit_test_setup(steps_beside_prompts, begin),
-      cmocka_unit_test_setup(every_format, begin),
-      cmocka_unit_test_setup(decoded_alike, begin),
-      cmocka_unit_test_setup(lost_parts_are_noticed, begin),
-      cmocka_unit_test_setup(lost_all_reduces_are_noticed, begin),
-      cmocka_unit_test_setup(ranks_have_a_library, begin),
-      cmocka_unit_test_setup(a_library_fails_on_one_rank, begin),
-      cmocka_unit_test_setup(a_rank_is_lost, begin),
-      cmocka_unit_test_setup(an_all_reduce_fails, begin),
-      cmocka_unit_test_setup(prompts_are_refused, begin),
+      cmocka_unit_test_setup(test_prompts_are_the_oracles, begin),
+      cmocka_unit_test_setup(test_every_family, begin),
+      cmocka_unit_test_setup(test_mixtures, begin),
+      cmocka_unit_test_setup(test_latent_attention, begin),
+      cmocka_unit_test_setup(test_steps_beside_prompts, begin),
+      cmocka_unit_test_setup(test_every_format, begin),
+      cmocka_unit_test_setup(test_decoded_alike, begin),
+      cmocka_unit_test_setup(test_lost_parts_are_noticed, begin),
+      cmocka_unit_test_setup(test_lost_all_reduces_are_noticed, begin),
+      cmocka_unit_test_setup(test_ranks_have_a_library, begin),
+      cmocka_unit_test_setup(test_a_library_fails_on_one_rank, begin),
+      cmocka_unit_test_setup(test_a_rank_is_lost, begin),
+      cmocka_unit_test_setup(test_an_all_reduce_fails, begin),
+      cmocka_unit_test_setup(test_prompts_are_refused, begin),
   };
   return cmocka_run_group_tests(tests, load, ranked_unload);
 }

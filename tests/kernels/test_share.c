@@ -95,7 +95,7 @@ static void check_tensor(struct share share, enum tensor tensor, const char *wha
   free(held);
 }
 
-static void parts_are_every_tensor(void **unused) {
+static void test_parts_are_every_tensor(void **unused) {
   static const enum element elements[][2] = {{ELEMENT_BF16, ELEMENT_F32},
                                              {ELEMENT_BF16, ELEMENT_MXFP4},
                                              {ELEMENT_BF16, ELEMENT_NVFP4},
@@ -118,7 +118,7 @@ static void parts_are_every_tensor(void **unused) {
 }
 
 // gpt-oss: 2880 in whole blocks of each format; the ranks' numbers differ by one block at most.
-static void shares_are_of_whole_blocks(void **unused) {
+static void test_shares_are_of_whole_blocks(void **unused) {
   static const struct {
     enum element element;
     int ranks, columns[4]; // of the first, the second, the last but one, the last
@@ -173,7 +173,7 @@ static bool are_alike(const double one[RANKED_VOCAB], const double other[RANKED_
 // An oracle of ranks equals that of one device to the last bit if no vector has a scale; with
 // scales, vectors are rounded part by part, before wo and before down, also for experts and latent
 // heads.
-static void ranks_round_alone(void **unused) {
+static void test_ranks_round_alone(void **unused) {
   const struct piece *piece;
   static double one[RANKED_VOCAB], four[RANKED_VOCAB];
   (void)unused;
@@ -187,12 +187,13 @@ static void ranks_round_alone(void **unused) {
       r.ranks = 4;
       logits_of(&r, TENSOR_WO, 0, four);
       if (are_alike(one, four) != (scaled == 0))
-        fail_msg("%s", piece->name);
+        fail_msg("%s: expected %s logits of one rank and of four", piece->name,
+                 scaled ? "different" : "the same");
     }
 }
 
 // Each of the two alone: the other writes nothing.
-static void both_writers_round_parts(void **unused) {
+static void test_both_writers_round_parts(void **unused) {
   static double one[RANKED_VOCAB], four[RANKED_VOCAB];
   const struct decode_shape shape = ranked_shape(&piece_plain, 4);
   const size_t hidden = (size_t)shape.hidden;
@@ -213,7 +214,7 @@ static void both_writers_round_parts(void **unused) {
 
 // ---- what cannot be divided
 
-static void refused_in_words(void **unused) {
+static void test_refused_in_words(void **unused) {
   static const struct {
     struct decode_shape shape;
     int ranks, size;
@@ -248,7 +249,7 @@ static void refused_in_words(void **unused) {
   }
 }
 
-static void refused_by_their_blocks(void **unused) {
+static void test_refused_by_their_blocks(void **unused) {
   char words[SHARE_WORDS];
   struct decode_shape shape = {.heads = 8, .kv_heads = 8, .head_dim = 40, .ffn_hidden = 320};
   const struct decode_types types = in_element(ELEMENT_MXFP4, ELEMENT_F32);
@@ -271,9 +272,12 @@ static void refused_by_their_blocks(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parts_are_every_tensor), cmocka_unit_test(shares_are_of_whole_blocks),
-      cmocka_unit_test(ranks_round_alone),      cmocka_unit_test(both_writers_round_parts),
-      cmocka_unit_test(refused_in_words),       cmocka_unit_test(refused_by_their_blocks),
+      cmocka_unit_test(test_parts_are_every_tensor),
+      cmocka_unit_test(test_shares_are_of_whole_blocks),
+      cmocka_unit_test(test_ranks_round_alone),
+      cmocka_unit_test(test_both_writers_round_parts),
+      cmocka_unit_test(test_refused_in_words),
+      cmocka_unit_test(test_refused_by_their_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

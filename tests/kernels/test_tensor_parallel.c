@@ -55,7 +55,7 @@ static void set_number(const char *name, long value) {
 // By vectors and by matrices, on each kind of emulator in turn; every other one unless the run is
 // full. With two KV heads, pairs of the four ranks share one; of 101 rows of the MLP, two ranks
 // have one more.
-static void steps_are_the_oracles(void **unused) {
+static void test_steps_are_the_oracles(void **unused) {
   static const int batches[] = {1, 3, MAX_BATCH};
   size_t turn = 0;
   (void)unused;
@@ -73,7 +73,7 @@ static void steps_are_the_oracles(void **unused) {
 }
 
 // BF16 activations have no scale, so rounding is the same as on one device.
-static void bf16_is_that_of_one_device(void **unused) {
+static void test_bf16_is_that_of_one_device(void **unused) {
   const struct decode_shape shape = ranked_shape(&piece_plain, 4);
   (void)unused;
   for (size_t m = 0; m < 2; m++) {
@@ -85,7 +85,7 @@ static void bf16_is_that_of_one_device(void **unused) {
 
 // Biases of rows, sinks and norms of heads are divided with the heads and the MLP; those of wo and
 // down are added once. If attention is parallel, both read x before either adds to it.
-static void families_are_divided(void **unused) {
+static void test_families_are_divided(void **unused) {
   static const int batches[] = {1, MAX_BATCH};
   struct decode_shape shapes[2];
   (void)unused;
@@ -115,7 +115,7 @@ static struct decode_shape latent_shape(size_t i, int ranks, int layers) {
   return shape;
 }
 
-static void latent_heads_are_divided(void **unused) {
+static void test_latent_heads_are_divided(void **unused) {
   static const struct {
     size_t piece, types;
     int batch, ranks;
@@ -138,7 +138,7 @@ static void latent_heads_are_divided(void **unused) {
 }
 
 // BF16: the ranks' sums equal the whole model's, and each rank has the entries of all heads.
-static void latent_heads_are_those_of_one_device(void **unused) {
+static void test_latent_heads_are_those_of_one_device(void **unused) {
   const struct decode_shape shape = latent_shape(1, 2, 1);
   struct decode_request request = ranked_request(&shape, &ranked_types[0], 2, 2);
   struct decode_cost whole, part;
@@ -169,7 +169,7 @@ static void lose(const struct lost *lost, double *values) {
 }
 
 // Steps of ranks that have all their parts, compared with oracles that have lost one.
-static void lost_parts_are_noticed(void **unused) {
+static void test_lost_parts_are_noticed(void **unused) {
   struct decode_shape shapes[] = {ranked_shape(&piece_plain, 4), latent_shape(1, 4, 1)};
   const struct decode_shape *s = &shapes[0], *l = &shapes[1];
   const size_t hidden = (size_t)s->hidden, q = (size_t)s->heads * (size_t)s->head_dim;
@@ -205,7 +205,7 @@ static void lost_parts_are_noticed(void **unused) {
 
 // ---- what a rank holds and exchanges
 
-static void a_rank_holds_its_part(void **unused) {
+static void test_a_rank_holds_its_part(void **unused) {
   struct decode_cost whole, part;
   const struct decode_backend *backend = ranked[0].backend;
   struct decode_shape shape = ranked_shape(&piece_plain, 4);
@@ -231,7 +231,7 @@ static void a_rank_holds_its_part(void **unused) {
   assert_int_equal(part.weight_bytes - largest.weight_bytes, 2 * 3 * hidden * 2 * (27 - 26));
 }
 
-static void all_reduces_are_timed(void **unused) {
+static void test_all_reduces_are_timed(void **unused) {
   const struct decode_backend *backend = ranked[0].backend;
   struct decode_all_reduce timed = {0};
   const struct decode_request request = ranked_request(&tiny, &ranked_types[0], 3, 2);
@@ -248,7 +248,7 @@ static void all_reduces_are_timed(void **unused) {
   backend->destroy(state);
 }
 
-static void tokens_are_set_on_all(void **unused) {
+static void test_tokens_are_set_on_all(void **unused) {
   const struct decode_backend *backend = ranked[0].backend;
   const struct decode_request request = ranked_request(&tiny, &ranked_types[0], 2, 2);
   struct decode_state *state = make(&request);
@@ -278,7 +278,7 @@ static void expect_refused(const struct decode_request *request, enum decode_sta
 }
 
 // What test_share covers in detail, with the planner's messages; and devices.
-static void refused_in_words(void **unused) {
+static void test_refused_in_words(void **unused) {
   static const int twice[] = {1, 1}, absent[] = {1, 4};
   struct decode_types in_blocks = ranked_types[0];
   struct decode_shape few_heads = tiny, thin = tiny;
@@ -311,7 +311,7 @@ static void refused_in_words(void **unused) {
   assert_null(strstr(ranked[0].backend->error(), "rank"));
 }
 
-static void no_cpu_is_a_rank(void **unused) {
+static void test_no_cpu_is_a_rank(void **unused) {
   struct decode_cost cost;
   const struct decode_request request = ranked_request(&tiny, &ranked_types[0], 1, 2);
   (void)unused;
@@ -341,7 +341,7 @@ static void expect_ended(struct decode_state *state, const char *words) {
 
 // A device is lost at each of its launches: first while the model is created, then in a step. The
 // others, which wait for it, end too.
-static void a_rank_is_lost(void **unused) {
+static void test_a_rank_is_lost(void **unused) {
   const struct decode_backend *backend = ranked[0].backend;
   const struct decode_request request = ranked_request(&tiny, &ranked_types[0], 3, 4);
   int in_create = 0, in_run = 0;
@@ -371,7 +371,7 @@ static void a_rank_is_lost(void **unused) {
   assert_true(in_create >= 8 && in_run >= 3);
 }
 
-static void an_all_reduce_fails(void **unused) {
+static void test_an_all_reduce_fails(void **unused) {
   const struct decode_backend *backend = ranked[0].backend;
   const struct decode_request request = ranked_request(&tiny, &ranked_types[0], 3, 4);
   (void)unused;
@@ -385,7 +385,7 @@ static void an_all_reduce_fails(void **unused) {
   backend->destroy(state);
 }
 
-static void no_memory_on_a_rank(void **unused) {
+static void test_no_memory_on_a_rank(void **unused) {
   const struct decode_request request = ranked_request(&tiny, &ranked_types[0], 3, 2);
   (void)unused;
   setenv("EMULATOR_MEMORY", "5000", 1);
@@ -414,7 +414,7 @@ static enum decode_status do_job(void *argument, int member) {
   return member == 2 ? DECODE_NO_MEMORY : DECODE_OK;
 }
 
-static void a_crew_waits_no_longer_than_told(void **unused) {
+static void test_a_crew_waits_no_longer_than_told(void **unused) {
   int done[3] = {0}, count = 0;
   struct crew *crew = crew_make(3, words_of_thread);
   (void)unused;
@@ -443,21 +443,21 @@ static void a_crew_waits_no_longer_than_told(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(steps_are_the_oracles, ranked_begin),
-      cmocka_unit_test_setup(bf16_is_that_of_one_device, ranked_begin),
-      cmocka_unit_test_setup(families_are_divided, ranked_begin),
-      cmocka_unit_test_setup(latent_heads_are_divided, ranked_begin),
-      cmocka_unit_test_setup(latent_heads_are_those_of_one_device, ranked_begin),
-      cmocka_unit_test_setup(lost_parts_are_noticed, ranked_begin),
-      cmocka_unit_test_setup(a_rank_holds_its_part, ranked_begin),
-      cmocka_unit_test_setup(all_reduces_are_timed, ranked_begin),
-      cmocka_unit_test_setup(tokens_are_set_on_all, ranked_begin),
-      cmocka_unit_test_setup(refused_in_words, ranked_begin),
-      cmocka_unit_test_setup(no_cpu_is_a_rank, ranked_begin),
-      cmocka_unit_test_setup(a_rank_is_lost, ranked_begin),
-      cmocka_unit_test_setup(an_all_reduce_fails, ranked_begin),
-      cmocka_unit_test_setup(no_memory_on_a_rank, ranked_begin),
-      cmocka_unit_test_setup(a_crew_waits_no_longer_than_told, ranked_begin),
+      cmocka_unit_test_setup(test_steps_are_the_oracles, ranked_begin),
+      cmocka_unit_test_setup(test_bf16_is_that_of_one_device, ranked_begin),
+      cmocka_unit_test_setup(test_families_are_divided, ranked_begin),
+      cmocka_unit_test_setup(test_latent_heads_are_divided, ranked_begin),
+      cmocka_unit_test_setup(test_latent_heads_are_those_of_one_device, ranked_begin),
+      cmocka_unit_test_setup(test_lost_parts_are_noticed, ranked_begin),
+      cmocka_unit_test_setup(test_a_rank_holds_its_part, ranked_begin),
+      cmocka_unit_test_setup(test_all_reduces_are_timed, ranked_begin),
+      cmocka_unit_test_setup(test_tokens_are_set_on_all, ranked_begin),
+      cmocka_unit_test_setup(test_refused_in_words, ranked_begin),
+      cmocka_unit_test_setup(test_no_cpu_is_a_rank, ranked_begin),
+      cmocka_unit_test_setup(test_a_rank_is_lost, ranked_begin),
+      cmocka_unit_test_setup(test_an_all_reduce_fails, ranked_begin),
+      cmocka_unit_test_setup(test_no_memory_on_a_rank, ranked_begin),
+      cmocka_unit_test_setup(test_a_crew_waits_no_longer_than_told, ranked_begin),
   };
   return cmocka_run_group_tests(tests, ranked_load, ranked_unload);
 }

@@ -13,7 +13,7 @@
 
 enum { WORKLOADS = 3, TRIALS = 4, NODES = 2 };
 
-struct yard {
+struct nodes_fixture {
   struct fixture fixture;
   char folder[64];
   struct clock clock;
@@ -26,76 +26,75 @@ struct yard {
   volatile sig_atomic_t stop;
 };
 
-static void join(struct yard *yard, int rank) {
-  struct member *node = &yard->nodes[rank];
+static void join(struct nodes_fixture *f, int rank) {
+  struct member *node = &f->nodes[rank];
   char number[2] = {(char)('0' + rank), '\0'}, name[8] = "node-";
   setenv("SLURM_PROCID", number, 1);
   setenv("SLURMD_NODENAME", strcat(name, number), 1);
-  *node = (struct member){.shared = yard->folder,
+  *node = (struct member){.shared = f->folder,
                           .wait_s = 60,
-                          .clock = &yard->clock,
-                          .stop = &yard->stop,
-                          .arena = &yard->fixture.arena,
-                          .diagnostics = &yard->fixture.diagnostics};
+                          .clock = &f->clock,
+                          .stop = &f->stop,
+                          .arena = &f->fixture.arena,
+                          .diagnostics = &f->fixture.diagnostics};
   assert_int_equal(member_name(node, ""), 0);
   assert_int_equal(member_join(node, "0123456789abcdef"), 0);
 }
 
 static double now(void *context) {
-  return ((struct yard *)context)->now_s;
+  return ((struct nodes_fixture *)context)->now_s;
 }
 
 static void sleep_and_watch(void *context, double seconds) {
-  struct yard *yard = context;
-  yard->now_s += seconds;
-  if (yard->waits++ > 0)
+  struct nodes_fixture *f = context;
+  f->now_s += seconds;
+  if (f->waits++ > 0)
     fail_msg("the other node is there, and still it is waited for");
-  if (yard->joins)
-    join(yard, 1);
+  if (f->joins)
+    join(f, 1);
   else
-    assert_int_equal(member_pass(&yard->nodes[1], yard->workload, yard->trial, true), 0);
+    assert_int_equal(member_pass(&f->nodes[1], f->workload, f->trial, true), 0);
 }
 
-static void start(struct yard *yard) {
-  *yard = (struct yard){.now_s = 1000};
-  fixture_start(&yard->fixture);
-  snprintf(yard->folder, sizeof yard->folder, "/tmp/pertoken-phases-XXXXXX");
-  assert_non_null(mkdtemp(yard->folder));
-  yard->clock = (struct clock){now, sleep_and_watch, yard};
+static void start(struct nodes_fixture *f) {
+  *f = (struct nodes_fixture){.now_s = 1000};
+  fixture_start(&f->fixture);
+  snprintf(f->folder, sizeof f->folder, "/tmp/pertoken-phases-XXXXXX");
+  assert_non_null(mkdtemp(f->folder));
+  f->clock = (struct clock){now, sleep_and_watch, f};
   setenv("SLURM_STEP_NUM_TASKS", "2", 1);
   setenv("SLURM_STEP_TASKS_PER_NODE", "1(x2)", 1);
 }
 
-static void end(struct yard *yard, int count) {
+static void end(struct nodes_fixture *f, int count) {
   struct node_lists lists;
   for (int rank = count - 1; rank >= 0; rank--)
-    assert_int_equal(member_leave(&yard->nodes[rank], false, &lists), 0);
-  const char *command = arena_printf(&yard->fixture.arena, "rm -rf '%s'", yard->folder);
+    assert_int_equal(member_leave(&f->nodes[rank], false, &lists), 0);
+  const char *command = arena_printf(&f->fixture.arena, "rm -rf '%s'", f->folder);
   assert_int_equal(system(command), 0);
-  fixture_end(&yard->fixture);
+  fixture_end(&f->fixture);
 }
 
-static void each_trial_is_entered_together(void **state) {
-  struct yard yard;
+static void test_each_trial_is_entered_together(void **state) {
+  struct nodes_fixture f;
   (void)state;
-  start(&yard);
-  yard.joins = true;
-  join(&yard, 0);
-  assert_int_equal(yard.waits, 1);
-  yard.joins = false;
-  for (yard.workload = 0; yard.workload < WORKLOADS; yard.workload++)
-    for (yard.trial = 0; yard.trial < TRIALS; yard.trial++) {
-      yard.waits = 0;
-      assert_int_equal(member_pass(&yard.nodes[0], yard.workload, yard.trial, true), 0);
-      if (yard.waits != 1)
-        fail_msg("workload %zu, trial %zu: the other node is not waited for", yard.workload,
-                 yard.trial);
+  start(&f);
+  f.joins = true;
+  join(&f, 0);
+  assert_int_equal(f.waits, 1);
+  f.joins = false;
+  for (f.workload = 0; f.workload < WORKLOADS; f.workload++)
+    for (f.trial = 0; f.trial < TRIALS; f.trial++) {
+      f.waits = 0;
+      assert_int_equal(member_pass(&f.nodes[0], f.workload, f.trial, true), 0);
+      if (f.waits != 1)
+        fail_msg("workload %zu, trial %zu: the other node is not waited for", f.workload, f.trial);
     }
-  end(&yard, NODES);
+  end(&f, NODES);
 }
 
 // Having measured one variant of the kernels does not count for another.
-static void variants_are_apart(void **state) {
+static void test_variants_are_apart(void **state) {
   static const char *const variants[] = {NULL, "step=streaming", "matrix=registers"};
   const char *plans[3];
   struct fixture fixture;
@@ -114,8 +113,8 @@ static void variants_are_apart(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_trial_is_entered_together),
-      cmocka_unit_test(variants_are_apart),
+      cmocka_unit_test(test_each_trial_is_entered_together),
+      cmocka_unit_test(test_variants_are_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static void expect_lines(const char *text, const char *const *lines, size_t coun
   }
 }
 
-static void limits_are_compared(void **state) {
+static void test_limits_are_compared(void **state) {
   const struct number_list limits = {{700, 350}, 2};
   const struct power_sweep sweep = {.limits = &limits};
   (void)state;
@@ -89,7 +89,7 @@ static void limits_are_compared(void **state) {
   }
 }
 
-static void devices_are_compared(void **state) {
+static void test_devices_are_compared(void **state) {
   (void)state;
   for (int unlike = 0; unlike < 2; unlike++) {
     char text[4096] = "";
@@ -107,7 +107,7 @@ static void devices_are_compared(void **state) {
 }
 
 // Nothing is left out without a word.
-static void what_is_apart_is_told(void **state) {
+static void test_what_is_apart_is_told(void **state) {
   static struct measurement results[2][2];
   static struct measurement_record records[2];
   const struct measurement_record *const both[] = {&records[0], &records[1]};
@@ -131,7 +131,7 @@ static void what_is_apart_is_told(void **state) {
   expect_lines(text, lines, sizeof lines / sizeof lines[0]);
 }
 
-static void a_fast_server_has_no_exponents(void **state) {
+static void test_a_fast_server_has_no_exponents(void **state) {
   (void)state;
   struct serving_record record = serving_record_unknown();
   struct serving_rung rung = serving_rung_unknown();
@@ -154,7 +154,7 @@ static void a_fast_server_has_no_exponents(void **state) {
 }
 
 // Names come from devices, servers and files of others.
-static void nothing_in_a_name_reaches_the_terminal_but_letters(void **state) {
+static void test_nothing_in_a_name_reaches_the_terminal_but_letters(void **state) {
   static const struct {
     const char *name, *printed;
   } names[] = {
@@ -179,11 +179,11 @@ static void nothing_in_a_name_reaches_the_terminal_but_letters(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(limits_are_compared),
-      cmocka_unit_test(nothing_in_a_name_reaches_the_terminal_but_letters),
-      cmocka_unit_test(devices_are_compared),
-      cmocka_unit_test(what_is_apart_is_told),
-      cmocka_unit_test(a_fast_server_has_no_exponents),
+      cmocka_unit_test(test_limits_are_compared),
+      cmocka_unit_test(test_nothing_in_a_name_reaches_the_terminal_but_letters),
+      cmocka_unit_test(test_devices_are_compared),
+      cmocka_unit_test(test_what_is_apart_is_told),
+      cmocka_unit_test(test_a_fast_server_has_no_exponents),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,76 +14,76 @@
 enum { NODES = 4, LOOKS = 64 };
 
 // An action of another node at this node's n-th look.
-struct deed {
+struct action {
   int look, rank;
   enum roll_state state;
   int phase;
 };
 
-struct yard {
+struct nodes_fixture {
   struct fixture fixture;
   char folder[64];
   struct clock clock;
   double now_s;
   int looks;
-  const struct deed *deeds; // ends with a look of 0
+  const struct action *actions; // ends with a look of 0
   volatile sig_atomic_t stop;
   struct launch launches[NODES];
   struct roll nodes[NODES];
 };
 
 static double now(void *context) {
-  return ((struct yard *)context)->now_s;
+  return ((struct nodes_fixture *)context)->now_s;
 }
 
 static void sleep_and_watch(void *context, double seconds) {
-  struct yard *yard = context;
-  yard->now_s += seconds;
-  yard->looks++;
-  assert_true(yard->looks < LOOKS);
-  for (const struct deed *deed = yard->deeds; deed && deed->look; deed++)
-    if (deed->look == yard->looks) {
-      yard->nodes[deed->rank].phase = deed->phase;
-      assert_int_equal(roll_tell(&yard->nodes[deed->rank], deed->state), 0);
+  struct nodes_fixture *f = context;
+  f->now_s += seconds;
+  f->looks++;
+  assert_true(f->looks < LOOKS);
+  for (const struct action *action = f->actions; action && action->look; action++)
+    if (action->look == f->looks) {
+      f->nodes[action->rank].phase = action->phase;
+      assert_int_equal(roll_tell(&f->nodes[action->rank], action->state), 0);
     }
 }
 
-static void start(struct yard *yard, int size, bool one_by_one) {
-  *yard = (struct yard){.now_s = 1000};
-  fixture_start(&yard->fixture);
-  snprintf(yard->folder, sizeof yard->folder, "/tmp/pertoken-roll-XXXXXX");
-  assert_non_null(mkdtemp(yard->folder));
-  yard->clock = (struct clock){now, sleep_and_watch, yard};
+static void start(struct nodes_fixture *f, int size, bool one_by_one) {
+  *f = (struct nodes_fixture){.now_s = 1000};
+  fixture_start(&f->fixture);
+  snprintf(f->folder, sizeof f->folder, "/tmp/pertoken-roll-XXXXXX");
+  assert_non_null(mkdtemp(f->folder));
+  f->clock = (struct clock){now, sleep_and_watch, f};
   for (int i = 0; i < NODES; i++) {
-    yard->launches[i] = (struct launch){i, size, arena_printf(&yard->fixture.arena, "node=%d", i),
-                                        "00112233445566ff"};
-    yard->nodes[i] = (struct roll){.folder = yard->folder,
-                                   .launch = &yard->launches[i],
-                                   .node = yard->launches[i].node,
-                                   .one_by_one = one_by_one,
-                                   .wait_s = 1,
-                                   .clock = &yard->clock,
-                                   .stop = &yard->stop,
-                                   .arena = &yard->fixture.arena,
-                                   .diagnostics = &yard->fixture.diagnostics};
+    f->launches[i] =
+        (struct launch){i, size, arena_printf(&f->fixture.arena, "node=%d", i), "00112233445566ff"};
+    f->nodes[i] = (struct roll){.folder = f->folder,
+                                .launch = &f->launches[i],
+                                .node = f->launches[i].node,
+                                .one_by_one = one_by_one,
+                                .wait_s = 1,
+                                .clock = &f->clock,
+                                .stop = &f->stop,
+                                .arena = &f->fixture.arena,
+                                .diagnostics = &f->fixture.diagnostics};
   }
 }
 
-static void end(struct yard *yard) {
+static void end(struct nodes_fixture *f) {
   struct roll_entry *entries;
   size_t count;
-  roll_list(&yard->nodes[0], &entries, &count);
+  roll_list(&f->nodes[0], &entries, &count);
   for (int i = 0; i < NODES; i++)
-    if (yard->nodes[i].entry)
-      unlink(yard->nodes[i].entry);
-  assert_int_equal(rmdir(yard->folder), 0);
-  fixture_end(&yard->fixture);
+    if (f->nodes[i].entry)
+      unlink(f->nodes[i].entry);
+  assert_int_equal(rmdir(f->folder), 0);
+  fixture_end(&f->fixture);
 }
 
-static struct roll_entry only_entry(struct yard *yard) {
+static struct roll_entry only_entry(struct nodes_fixture *f) {
   struct roll_entry *entries;
   size_t count;
-  assert_int_equal(roll_list(&yard->nodes[0], &entries, &count), 0);
+  assert_int_equal(roll_list(&f->nodes[0], &entries, &count), 0);
   assert_int_equal(count, 1);
   return entries[0];
 }
@@ -113,7 +113,7 @@ static void test_names(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct roll_entry entry;
     if (roll_parse(cases[i].name, &entry, &fixture.arena) != cases[i].is_one)
-      fail_msg("'%s'", cases[i].name);
+      fail_msg("expected '%s' to be %s entry", cases[i].name, cases[i].is_one ? "an" : "no");
   }
   assert_true(roll_is_node_name("node-1.example.org"));
   assert_false(roll_is_node_name(".."));
@@ -125,32 +125,32 @@ static void test_names(void **state) {
 
 static void test_an_entry_is_replaced(void **state) {
   (void)state;
-  struct yard yard;
-  start(&yard, 1, false);
-  struct roll earlier = yard.nodes[0];
+  struct nodes_fixture f;
+  start(&f, 1, false);
+  struct roll earlier = f.nodes[0];
   const struct launch before = {3, 9, "node=0", "ffffffffffffffff"};
   earlier.launch = &before;
   assert_int_equal(roll_tell(&earlier, ROLL_DONE), 0);
-  yard.nodes[0].phase = 2;
-  assert_int_equal(roll_tell(&yard.nodes[0], ROLL_WAITING), 0);
-  assert_int_equal(only_entry(&yard).rank, 0);
-  unlink(yard.nodes[0].entry); // a clumsy deletion
-  assert_int_equal(roll_tell(&yard.nodes[0], ROLL_MEASURING), 0);
-  const struct roll_entry entry = only_entry(&yard);
+  f.nodes[0].phase = 2;
+  assert_int_equal(roll_tell(&f.nodes[0], ROLL_WAITING), 0);
+  assert_int_equal(only_entry(&f).rank, 0);
+  unlink(f.nodes[0].entry); // a clumsy deletion
+  assert_int_equal(roll_tell(&f.nodes[0], ROLL_MEASURING), 0);
+  const struct roll_entry entry = only_entry(&f);
   assert_int_equal(entry.state, ROLL_MEASURING);
   assert_int_equal(entry.beat, 2);
   assert_string_equal(entry.node, "node=0");
-  end(&yard);
+  end(&f);
 }
 
 static void test_a_folder_that_is_gone(void **state) {
   (void)state;
-  struct yard yard;
-  start(&yard, 1, false);
-  yard.nodes[0].folder = "/nonexistent/folder";
-  assert_int_equal(roll_tell(&yard.nodes[0], ROLL_WAITING), -1);
-  assert_true(yard.fixture.diagnostics.machine_failed);
-  end(&yard);
+  struct nodes_fixture f;
+  start(&f, 1, false);
+  f.nodes[0].folder = "/nonexistent/folder";
+  assert_int_equal(roll_tell(&f.nodes[0], ROLL_WAITING), -1);
+  assert_true(f.fixture.diagnostics.machine_failed);
+  end(&f);
 }
 
 // ---- waiting
@@ -160,7 +160,7 @@ static const struct wait_case {
   const char *what;
   int size, who, phase;
   bool one_by_one;
-  struct deed deeds[6];
+  struct action actions[6];
   int looks, result;
   const char *said; // NULL: nothing
 } waits[] = {
@@ -277,19 +277,21 @@ static int wait_for(struct roll *roll, int phase) {
 }
 
 static void run_wait(const struct wait_case *wait) {
-  struct yard yard;
-  start(&yard, wait->size, wait->one_by_one);
-  yard.deeds = wait->deeds;
-  const int result = wait_for(&yard.nodes[wait->who], wait->phase);
-  const struct diagnostics *diagnostics = &yard.fixture.diagnostics;
+  struct nodes_fixture f;
+  start(&f, wait->size, wait->one_by_one);
+  f.actions = wait->actions;
+  const int result = wait_for(&f.nodes[wait->who], wait->phase);
+  const struct diagnostics *diagnostics = &f.fixture.diagnostics;
   const char *said = diagnostics->count ? diagnostics->list[diagnostics->count - 1].message : NULL;
-  if (result != wait->result || abs(yard.looks - wait->looks) > 1)
-    fail_msg("%s: %d after %d looks", wait->what, result, yard.looks);
+  if (result != wait->result || abs(f.looks - wait->looks) > 1)
+    fail_msg("%s: expected %d after %d looks, found %d after %d", wait->what, wait->result,
+             wait->looks, result, f.looks);
   if (!said != !wait->said || (said && !strstr(said, wait->said)))
-    fail_msg("%s: '%s'", wait->what, said ? said : "");
+    fail_msg("%s: expected '%s', found '%s'", wait->what, wait->said ? wait->said : "",
+             said ? said : "");
   if (!result)
-    assert_int_equal(yard.nodes[wait->who].left_out != NULL, true);
-  end(&yard);
+    assert_int_equal(f.nodes[wait->who].left_out != NULL, true);
+  end(&f);
 }
 
 static void test_waiting(void **state) {
@@ -301,72 +303,72 @@ static void test_waiting(void **state) {
 // A rank that was left out is not waited for a second time, unless it has made progress meanwhile.
 static void test_left_out_once(void **state) {
   (void)state;
-  struct yard yard;
-  start(&yard, 2, false);
-  struct roll *here = &yard.nodes[0], *there = &yard.nodes[1];
+  struct nodes_fixture f;
+  start(&f, 2, false);
+  struct roll *here = &f.nodes[0], *there = &f.nodes[1];
   there->phase = 1;
   assert_int_equal(roll_tell(there, ROLL_MEASURING), 0);
   assert_int_equal(roll_wait(here, 2), 0);
   assert_true(here->has_left_out);
-  const int looks = yard.looks;
+  const int looks = f.looks;
   assert_int_equal(roll_wait(here, 3), 0);
-  assert_int_equal(yard.looks, looks);
-  const struct deed back[] = {{yard.looks + 3, 1, ROLL_WAITING, 4}, {0}};
+  assert_int_equal(f.looks, looks);
+  const struct action back[] = {{f.looks + 3, 1, ROLL_WAITING, 4}, {0}};
   assert_int_equal(roll_tell(there, ROLL_MEASURING), 0);
-  yard.deeds = back;
+  f.actions = back;
   assert_int_equal(roll_wait(here, 4), 0);
-  assert_int_equal(yard.looks, looks + 3);
-  end(&yard);
+  assert_int_equal(f.looks, looks + 3);
+  end(&f);
 }
 
 // While a node waits, the others see that it is alive, without more signs than they need.
 static void test_signs(void **state) {
   (void)state;
-  struct yard yard;
-  start(&yard, 2, false);
-  const struct deed deeds[] = {{8, 1, ROLL_MEASURING, 1}, {16, 1, ROLL_WAITING, 2}, {0}};
-  struct roll *here = &yard.nodes[0];
-  yard.deeds = deeds;
+  struct nodes_fixture f;
+  start(&f, 2, false);
+  const struct action actions[] = {{8, 1, ROLL_MEASURING, 1}, {16, 1, ROLL_WAITING, 2}, {0}};
+  struct roll *here = &f.nodes[0];
+  f.actions = actions;
   assert_int_equal(roll_wait(here, 2), 0);
-  assert_int_equal(yard.looks, 16);
+  assert_int_equal(f.looks, 16);
   assert_in_range(here->beat, 2 + 4, 2 + 8);
   const int beat = here->beat;
-  const struct deed ends[] = {{yard.looks + 8, 1, ROLL_DONE, 2}, {0}};
-  yard.deeds = ends;
+  const struct action ends[] = {{f.looks + 8, 1, ROLL_DONE, 2}, {0}};
+  f.actions = ends;
   assert_int_equal(roll_tell(here, ROLL_DONE), 0);
   assert_int_equal(roll_wait_for_end(here), 0);
   assert_int_equal(here->beat, beat + 1);
-  end(&yard);
+  end(&f);
 }
 
 static void test_stopped(void **state) {
   (void)state;
-  struct yard yard;
-  start(&yard, 2, false);
-  yard.stop = SIGTERM;
-  assert_int_equal(roll_wait(&yard.nodes[0], 1), 0);
-  assert_int_equal(yard.looks, 0);
-  end(&yard);
+  struct nodes_fixture f;
+  start(&f, 2, false);
+  f.stop = SIGTERM;
+  assert_int_equal(roll_wait(&f.nodes[0], 1), 0);
+  assert_int_equal(f.looks, 0);
+  end(&f);
 }
 
 // Nothing of another launch in the same folder counts.
 static void test_another_launch(void **state) {
   (void)state;
-  struct yard yard;
-  start(&yard, 2, false);
+  struct nodes_fixture f;
+  start(&f, 2, false);
   const struct launch other = {1, 2, "node=1", "ffffffffffffffff"};
-  const struct deed deeds[] = {{6, 1, ROLL_WAITING, 1}, {0}};
-  const struct launch own = yard.launches[1];
-  yard.launches[1] = other;
-  yard.nodes[1].phase = 7;
-  assert_int_equal(roll_tell(&yard.nodes[1], ROLL_DONE), 0);
-  unlink(yard.nodes[1].entry);
-  assert_int_equal(roll_tell(&yard.nodes[1], ROLL_DONE), 0);
-  yard.launches[1] = own;
-  yard.deeds = deeds;
-  assert_int_equal(roll_wait(&yard.nodes[0], 1), 0);
-  assert_int_equal(yard.looks, 6);
-  end(&yard);
+  const struct action actions[] = {{6, 1, ROLL_WAITING, 1}, {0}};
+  const struct launch own = f.launches[1];
+  f.launches[1] = other;
+  f.nodes[1].phase = 7;
+  assert_int_equal(roll_tell(&f.nodes[1], ROLL_DONE), 0);
+  unlink(f.nodes[1].entry);
+  assert_int_equal(roll_tell(&f.nodes[1], ROLL_DONE), 0);
+  f.launches[1] = own;
+  f.actions = actions;
+  assert_int_equal(roll_wait(&f.nodes[0], 1), 0);
+  assert_int_equal(f.looks, 6);
+  end(&f);
 }
 
 // ---- what launchers tell
@@ -477,9 +479,11 @@ static void test_launchers(void **state) {
     const int result = launch_read(&launch, &fixture.arena, &fixture.diagnostics);
     if (result != (expected->size ? 0 : -1) ||
         (!result && (launch.rank != expected->rank || launch.size != expected->size)))
-      fail_msg("%s: %d of %d", expected->what, launch.rank, launch.size);
+      fail_msg("%s: expected %d of %d, found %d of %d", expected->what, expected->rank,
+               expected->size, launch.rank, launch.size);
     if (expected->said && !strstr(fixture.diagnostics.list[0].message, expected->said))
-      fail_msg("%s: %s", expected->what, fixture.diagnostics.list[0].message);
+      fail_msg("%s: expected '%s' in '%s'", expected->what, expected->said,
+               fixture.diagnostics.list[0].message);
     fixture_end(&fixture);
   }
 }

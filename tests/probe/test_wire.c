@@ -76,7 +76,7 @@ static void test_changed(void **state) {
     // If the length is one less, a byte is left over; if it is about 1000 more, the rest is
     // awaited.
     if (read_once(&line.listening, bytes, SIZE) == WIRE_FRAME)
-      fail_msg("byte %zu", at);
+      fail_msg("byte %zu is altered, and the frame is taken", at);
     line = connect_ends(&fixture->arena);
     bytes[at] ^= 1;
     assert_int_equal(read_once(&line.listening, bytes, SIZE), WIRE_FRAME);
@@ -220,7 +220,8 @@ static void test_talk(void **state) {
     const char *said = arena_copy_n(&fixture->arena, reply.body, reply.size);
     if (reply.kind != talk[i].reply || !strstr(said, talk[i].fragment) ||
         (reply.kind == WIRE_REFUSED && !*said))
-      fail_msg("'%s': %c '%s'", talk[i].body, reply.kind, said);
+      fail_msg("'%s': expected %c '%s', found %c '%s'", talk[i].body, talk[i].reply,
+               talk[i].fragment, reply.kind, said);
   }
   close_desk(&desk);
 }

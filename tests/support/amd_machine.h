@@ -1,7 +1,7 @@
 // amd_machine: a machine with AMD's accelerators, as its libraries (tests/stand_ins/fake) and its
 // sysfs show it, with a clock of its own: for the suites of AMD's meters and telemetry.
-#ifndef PERTOKEN_TESTS_AMD_MACHINE_H
-#define PERTOKEN_TESTS_AMD_MACHINE_H
+#ifndef PERTOKEN_TESTS_SUPPORT_AMD_MACHINE_H
+#define PERTOKEN_TESTS_SUPPORT_AMD_MACHINE_H
 
 #include "tests/support/fixture.h"
 

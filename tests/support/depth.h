@@ -1,6 +1,6 @@
 // depth: how many of its cases a suite runs (tests/README.md, Two runs).
-#ifndef PERTOKEN_TESTS_DEPTH_H
-#define PERTOKEN_TESTS_DEPTH_H
+#ifndef PERTOKEN_TESTS_SUPPORT_DEPTH_H
+#define PERTOKEN_TESTS_SUPPORT_DEPTH_H
 
 #include <stdbool.h>
 

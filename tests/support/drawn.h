@@ -1,6 +1,6 @@
 // drawn: the moments of what a distribution draws, from its quantiles.
-#ifndef PERTOKEN_TESTS_DRAWN_H
-#define PERTOKEN_TESTS_DRAWN_H
+#ifndef PERTOKEN_TESTS_SUPPORT_DRAWN_H
+#define PERTOKEN_TESTS_SUPPORT_DRAWN_H
 
 #include "model/chance/distribution.h"
 

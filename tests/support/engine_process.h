@@ -1,7 +1,7 @@
 // engine_process: the stand-in for an inference server (tests/stand_ins/engine), as a process that
 // ends with the test, whatever happens to it.
-#ifndef PERTOKEN_TESTS_ENGINE_PROCESS_H
-#define PERTOKEN_TESTS_ENGINE_PROCESS_H
+#ifndef PERTOKEN_TESTS_SUPPORT_ENGINE_PROCESS_H
+#define PERTOKEN_TESTS_SUPPORT_ENGINE_PROCESS_H
 
 #include <sys/types.h>
 

@@ -1,7 +1,7 @@
 // example_record: a measurement record with every field that one can have, for suites that write
 // it, alter it and read it back.
-#ifndef PERTOKEN_TESTS_EXAMPLE_RECORD_H
-#define PERTOKEN_TESTS_EXAMPLE_RECORD_H
+#ifndef PERTOKEN_TESTS_SUPPORT_EXAMPLE_RECORD_H
+#define PERTOKEN_TESTS_SUPPORT_EXAMPLE_RECORD_H
 
 #include "base/arena.h"
 #include "model/records/measurement.h"

@@ -1,6 +1,6 @@
 // fixture: an arena with diagnostics for one test, and checks of them.
-#ifndef PERTOKEN_FIXTURE_H
-#define PERTOKEN_FIXTURE_H
+#ifndef PERTOKEN_TESTS_SUPPORT_FIXTURE_H
+#define PERTOKEN_TESTS_SUPPORT_FIXTURE_H
 
 // cmocka.h requires these before it.
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // import_files: files of other programs' results, made up in each tool's format and with its keys;
 // none is a measurement. The tests of imports read them.
-#ifndef PERTOKEN_TESTS_IMPORT_FILES_H
-#define PERTOKEN_TESTS_IMPORT_FILES_H
+#ifndef PERTOKEN_TESTS_SUPPORT_IMPORT_FILES_H
+#define PERTOKEN_TESTS_SUPPORT_IMPORT_FILES_H
 
 #include "tests/support/fixture.h"
 

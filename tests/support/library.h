@@ -1,6 +1,6 @@
 // library: shared objects that were built for tests, beside the test program in lib/.
-#ifndef PERTOKEN_LIBRARY_H
-#define PERTOKEN_LIBRARY_H
+#ifndef PERTOKEN_TESTS_SUPPORT_LIBRARY_H
+#define PERTOKEN_TESTS_SUPPORT_LIBRARY_H
 
 #include "kernels/decode.h"
 

@@ -1,6 +1,6 @@
 // offer_folder: a folder with two offers and a scenario that uses them, and texts of offers.
-#ifndef PERTOKEN_TESTS_OFFER_FOLDER_H
-#define PERTOKEN_TESTS_OFFER_FOLDER_H
+#ifndef PERTOKEN_TESTS_SUPPORT_OFFER_FOLDER_H
+#define PERTOKEN_TESTS_SUPPORT_OFFER_FOLDER_H
 
 #include "tests/support/fixture.h"
 

@@ -1,7 +1,7 @@
 // place_of_work: a test's own folder with one record in it, "a.json", that is written, corrupted
 // and read again.
-#ifndef PERTOKEN_TESTS_PLACE_OF_WORK_H
-#define PERTOKEN_TESTS_PLACE_OF_WORK_H
+#ifndef PERTOKEN_TESTS_SUPPORT_PLACE_OF_WORK_H
+#define PERTOKEN_TESTS_SUPPORT_PLACE_OF_WORK_H
 
 #include "tests/support/fixture.h"
 

@@ -1,6 +1,6 @@
 // scenario_fixture: a scenario from text, in a folder that is removed with it.
-#ifndef PERTOKEN_SCENARIO_FIXTURE_H
-#define PERTOKEN_SCENARIO_FIXTURE_H
+#ifndef PERTOKEN_TESTS_SUPPORT_SCENARIO_FIXTURE_H
+#define PERTOKEN_TESTS_SUPPORT_SCENARIO_FIXTURE_H
 
 #include "tests/support/fixture.h"
 

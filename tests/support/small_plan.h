@@ -1,6 +1,6 @@
 // small_plan: random problems of a fleet, small enough to try every number of lots.
-#ifndef PERTOKEN_TESTS_SMALL_PLAN_H
-#define PERTOKEN_TESTS_SMALL_PLAN_H
+#ifndef PERTOKEN_TESTS_SUPPORT_SMALL_PLAN_H
+#define PERTOKEN_TESTS_SUPPORT_SMALL_PLAN_H
 
 #include "model/plan/fleet.h"
 

@@ -1,7 +1,7 @@
 // stand_in: a device for tests whose speed is known and whose time is controlled by the test. It
 // computes with the oracle, so it passes verification unless it is told to compute wrong results.
-#ifndef PERTOKEN_TESTS_STAND_IN_H
-#define PERTOKEN_TESTS_STAND_IN_H
+#ifndef PERTOKEN_TESTS_SUPPORT_STAND_IN_H
+#define PERTOKEN_TESTS_SUPPORT_STAND_IN_H
 
 #include "tests/support/fixture.h"
 

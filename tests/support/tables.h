@@ -1,6 +1,6 @@
 // tables: the shipped tables, opened for a test, and directories with some of them replaced.
-#ifndef PERTOKEN_TABLES_H
-#define PERTOKEN_TABLES_H
+#ifndef PERTOKEN_TESTS_SUPPORT_TABLES_H
+#define PERTOKEN_TESTS_SUPPORT_TABLES_H
 
 #include "model/evidence/catalog.h"
 

@@ -6,8 +6,8 @@
 // with the steps that it runs itself. A sleep of the probe ends when no device running beside it is
 // behind; the first step of each of several devices ends when all are running at once. If that does
 // not happen within a minute, as when devices run one after the other, the test fails.
-#ifndef PERTOKEN_TESTS_TWINS_H
-#define PERTOKEN_TESTS_TWINS_H
+#ifndef PERTOKEN_TESTS_SUPPORT_TWINS_H
+#define PERTOKEN_TESTS_SUPPORT_TWINS_H
 
 #include "tests/support/fixture.h"
 

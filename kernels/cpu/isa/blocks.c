@@ -1,6 +1,7 @@
 #include "kernels/cpu/isa/blocks.h"
 
 #include "kernels/element.h"
+#include "kernels/integers.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -90,7 +91,7 @@ static void unpack_6_bits(uint16_t words[3][2], uint8_t *codes) {
   }
 }
 
-#define ROW_BYTES 4 // of a row within a line
+enum { ROW_BYTES = 4 }; // of a row within a line
 
 void blocks_pack(enum element element, const uint8_t *codes, size_t row, uint8_t *unit) {
   uint16_t words[3][2];

@@ -7,6 +7,7 @@
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/isa/rows_avx512.h"
+#include "kernels/cpu/isa/tiles.h"
 #include "kernels/decode.h"
 
 #include <stdbool.h>
@@ -16,31 +17,14 @@
 
 #if defined(__x86_64__)
 
-#define AMX_TARGET AVX512_TARGET ",amx-tile,amx-bf16,amx-int8"
-#define AMX        __attribute__((target(AMX_TARGET)))
 #undef INLINE
 #define INLINE static inline __attribute__((always_inline, target(AMX_TARGET)))
 
-#define TILE_ROWS  16
-#define TILE_BYTES 1024
-#define GROUPS     4 // of TILE_ROWS vectors
-
-// From this batch on, decoding into a tile pays; fewer vectors are multiplied as fast without
-// tiles.
-#define MIN_BATCH 8
-
-// As when multiplying one vector (blocks_body.h), decoding outruns the hardware prefetcher.
-#define DECODE_AHEAD ((size_t)8192)
-
-// The intrinsics do not tell the compiler that tiles are read from and written to memory.
-#define MEMORY_FENCE() __asm__ volatile("" ::: "memory")
-
-// Tiles 0-3: sums of a panel with each group of vectors, [vectors][16 rows]; 4: vectors of a full
-// group; 5: those of the last group, [vectors][64 bytes]; 6: weights, 16 lines.
-struct tile_config {
-  uint8_t palette, start_row, reserved[14];
-  uint16_t row_bytes[16];
-  uint8_t rows[16];
+enum {
+  GROUPS = 4, // of TILE_ROWS vectors
+  // From this batch on, decoding into a tile pays; fewer vectors are multiplied as fast without
+  // tiles.
+  MIN_BATCH = 8
 };
 
 // The vectors from `row` on that are multiplied together.
@@ -55,6 +39,8 @@ INLINE struct vectors vectors_from(size_t row, size_t batch) {
   return (struct vectors){row, groups, count - (groups - 1) * TILE_ROWS};
 }
 
+// Tiles 0-3: sums of a panel with each group of vectors, [vectors][16 rows]; 4: vectors of a full
+// group; 5: those of the last group, [vectors][64 bytes]; 6: weights, 16 lines.
 INLINE void configure(const struct vectors *vectors) {
   struct tile_config config = {.palette = 1};
   for (size_t i = 0; i < 7; i++) {

@@ -10,10 +10,13 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define AVX2     __attribute__((target("avx2,fma")))
-#define INLINE   static inline __attribute__((always_inline, target("avx2,fma")))
-#define MAX_ROWS 2
-#define PARTS    2 // separate sums of one vector, so that additions need not wait for each other
+#define AVX2   __attribute__((target("avx2,fma")))
+#define INLINE static inline __attribute__((always_inline, target("avx2,fma")))
+
+enum {
+  MAX_ROWS = 2,
+  PARTS = 2 // separate sums of one vector, so that additions need not wait for each other
+};
 
 struct sums {
   __m256i half[2]; // of eight rows

@@ -9,8 +9,10 @@
 
 #if defined(__x86_64__)
 
-#define MAX_ROWS 8
-#define PARTS    4 // separate sums of one vector, so that additions need not wait for each other
+enum {
+  MAX_ROWS = 8,
+  PARTS = 4 // separate sums of one vector, so that additions need not wait for each other
+};
 
 struct sums {
   __m512i lanes;

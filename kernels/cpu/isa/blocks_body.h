@@ -66,11 +66,6 @@ INLINE void multiply_rows(const struct product *product, enum element weights, e
     store(totals[b], product->out + (row + (size_t)b) * product->out_stride + panel * PANEL_ROWS);
 }
 
-// Decoding outruns the hardware prefetcher, even where that is best left alone otherwise
-// (one_stream): a Zen 5 core multiplies MXFP4 with bf16 at 0.82 of its read speed when nothing is
-// prefetched, at 0.90 with 4 KB ahead and at full speed with 8 KB; 16 KB gain nothing more.
-#define DECODE_AHEAD ((size_t)8192)
-
 // A panel is read from memory once, by the first vectors; the rest find it in the cache.
 INLINE void multiply(const struct product *product, enum element weights, enum element input) {
   const size_t batch = product->batch;

@@ -3,11 +3,10 @@
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/decode.h"
 #include "kernels/element.h"
+#include "kernels/quantised.h"
 
 #include <stdint.h>
 #include <string.h>
-
-#define MAX_BLOCK 128
 
 // One row's block of a panel, before its scale; for INT4_GROUP with INT8, in the order of the
 // vector.

@@ -11,11 +11,13 @@
 
 // Intel SDM volume 1, 13.3: the tile registers' bits in XCR0, and the AMX bits of leaf 7. A process
 // must ask Linux (arch/x86/include/uapi/asm/prctl.h) before its first use of tiles.
-#define XCR0_TILES         (UINT64_C(3) << 17)
-#define LEAF7_EDX_AMX      (1u << 22 | 1u << 24 | 1u << 25) // bf16, tile, int8
-#define LEAF1_ECX_OSXSAVE  (1u << 27)
-#define REQUEST_PERMISSION 0x1023
-#define TILE_DATA          18
+enum {
+  XCR0_TILES = 3 << 17,
+  LEAF7_EDX_AMX = 1 << 22 | 1 << 24 | 1 << 25, // bf16, tile, int8
+  LEAF1_ECX_OSXSAVE = 1 << 27,
+  REQUEST_PERMISSION = 0x1023,
+  TILE_DATA = 18
+};
 
 static uint64_t xcr0(void) {
   uint32_t low, high;
@@ -106,7 +108,7 @@ const char *cpu_library_file(void) {
 // Weights are unpacked for every expert: with 128 positions the library took 1.04 times as long as
 // the kernels of steps, with 512 it took 0.75 (Mixtral 8x7B in bf16, two cores of an EPYC).
 static atomic_size_t expert_positions;
-#define EXPERT_POSITIONS 256
+enum { EXPERT_POSITIONS = 256 };
 
 void cpu_force_expert_positions(size_t count) {
   expert_positions = count;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MLP_KINDS (MLP_GELU + 1)
+enum { MLP_KINDS = MLP_GELU + 1 };
 
 struct elementwise {
   // out = x / sqrt(mean(x^2) + epsilon) * weight

@@ -17,13 +17,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PANEL_ROWS    16
-#define PANEL_COLUMNS 64 // weights are padded with zeros to a multiple of this many columns
-#define LINE_BYTES    64
-
-static inline size_t round_up(size_t value, size_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
+enum {
+  PANEL_ROWS = 16,
+  PANEL_COLUMNS = 64, // weights are padded with zeros to a multiple of this many columns
+  LINE_BYTES = 64
+};
 
 static inline size_t element_bytes(enum element element) {
   return element == ELEMENT_F32 ? 4 : element == ELEMENT_BF16 ? 2 : 1;
@@ -39,7 +37,7 @@ static inline size_t panel_bytes(enum element element, size_t columns) {
   return PANEL_ROWS * columns * element_bytes(element);
 }
 
-// In bytes from the panel's start.
+// Where an element is, in bytes from the panel's start.
 static inline size_t panel_offset(enum element element, size_t row, size_t column) {
   switch (element) {
   case ELEMENT_BF16: return column / 2 * LINE_BYTES + row * 4 + column % 2 * 2;

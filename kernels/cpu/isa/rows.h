@@ -38,15 +38,16 @@ struct product {
 };
 
 // Tiles of bf16 take this many columns at once; from this batch on they beat vector instructions.
-#define TILE_COLUMNS  32
-#define MIN_AMX_BATCH 4
+enum { TILE_COLUMNS = 32, MIN_AMX_BATCH = 4 };
 
 // Larger batches may be arranged in groups of this many vectors, padded with zeros:
 // [group][word][vector of the group]. A word is a float, two bf16 or four int8. The group's words
 // for one line of a panel are then contiguous.
-#define ARRANGED_ROWS      16
-#define MIN_ARRANGED_BATCH 5
-#define MAX_ARRANGED_BATCH 256 // keeps the copy, one per thread, small
+enum {
+  ARRANGED_ROWS = 16,
+  MIN_ARRANGED_BATCH = 5,
+  MAX_ARRANGED_BATCH = 256 // keeps the copy, one per thread, small
+};
 
 // Named by the types of panels and in.
 enum product_kind {
@@ -91,10 +92,10 @@ extern const struct cpu_kernels cpu_kernels_avx2, cpu_kernels_avx512, cpu_kernel
 
 // How far ahead of its reads a kernel prefetches, in each of up to 4 panels that it reads side by
 // side. Past a panel's end the prefetch continues in the panel that comes next in its place.
-#define AHEAD_BYTES ((size_t)4096)
-#define AHEAD_LINES (AHEAD_BYTES / LINE_BYTES)
+enum { AHEAD_BYTES = 4096, AHEAD_LINES = AHEAD_BYTES / LINE_BYTES };
 
-// For lines first..last of `side_by_side` panels.
+// How many bytes ahead to prefetch while the lines up to `last` are read, of `lines` in each of
+// `side_by_side` panels.
 static inline size_t prefetch_distance(const struct product *product, size_t side_by_side,
                                        size_t last, size_t lines) {
   if (last + AHEAD_LINES <= lines)

@@ -3,32 +3,20 @@
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/isa/rows_avx512.h"
+#include "kernels/cpu/isa/tiles.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #if defined(__x86_64__)
 
-#define AMX_TARGET AVX512_TARGET ",amx-tile,amx-bf16,amx-int8"
-#define AMX        __attribute__((target(AMX_TARGET)))
 #undef INLINE
 #define INLINE static inline __attribute__((always_inline, target(AMX_TARGET)))
 
-#define TILE_ROWS  16
-#define TILE_BYTES 1024
-#define PANELS     4
+enum { PANELS = 4 };
 
 // Tiles 0-3: sums of four panels, [vectors][16 rows]; 4: the vectors, [vectors][64 bytes];
 // 5, 6: 64 bytes worth of columns of a panel, 16 lines.
-struct tile_config {
-  uint8_t palette, start_row, reserved[14];
-  uint16_t row_bytes[16];
-  uint8_t rows[16];
-};
-
-// The intrinsics do not tell the compiler that tiles are read from and written to memory.
-#define MEMORY_FENCE() __asm__ volatile("" ::: "memory")
-
 INLINE void configure(size_t vectors) {
   struct tile_config config = {.palette = 1};
   for (int i = 0; i < 7; i++) {

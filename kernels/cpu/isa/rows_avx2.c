@@ -13,9 +13,7 @@
 
 // A line is two halves of eight rows. At batch 1 four panels are read side by side, which keeps
 // more memory pages open; otherwise one panel serves up to four vectors.
-#define MAX_PANELS 4
-#define MAX_ROWS   4
-#define HALVES     2
+enum { MAX_PANELS = 4, MAX_ROWS = 4, HALVES = 2 };
 
 union sums {
   __m256 floats;

@@ -33,9 +33,7 @@ const uint8_t e4m3_high_bytes[128] = {
 // Up to four vectors share each line read. Where the machine reads several streams well, four
 // panels are read side by side, and the next four vectors then take them from the L1 cache;
 // elsewhere one panel after the other, four lines at once.
-#define MAX_PANELS 4
-#define MAX_ROWS   4
-#define UNROLL     4
+enum { MAX_PANELS = 4, MAX_ROWS = 4, UNROLL = 4 };
 
 // Vectors: word w (a float, two bf16 or four int8) of row b is at + b * row_bytes + w * word_bytes.
 struct vectors {
@@ -51,7 +49,7 @@ INLINE int32_t word_of(const struct vectors *vectors, int row, size_t word) {
   return bits;
 }
 
-// In their original order, from `row` on.
+// The product's vectors in their original order, from `row` on.
 INLINE struct vectors rows_from(const struct product *product, size_t row) {
   const uint8_t *at = (const uint8_t *)product->in + row * product->in_stride;
   return (struct vectors){at, product->in_stride, sizeof(int32_t)};

@@ -9,7 +9,7 @@
 #include <string.h>
 
 // A piece of a panel is decoded to floats once and used for the whole batch.
-#define PIECE_COLUMNS 64
+enum { PIECE_COLUMNS = 64 };
 
 struct decoded_columns {
   float values[PIECE_COLUMNS][PANEL_ROWS];

@@ -80,9 +80,10 @@ static inline size_t attention_tile_shared_bytes(int head_dim_padded, int column
   return (size_t)columns * (queries + weights + merge);
 }
 
-// For a padded head_dim. Where keys and values are copied, the tile has 8 columns, and warps merge
-// where their copies were. Otherwise for the widest tile (16 columns), whose warps merge a head of
-// 256 in two rounds; narrower tiles fit in the same room in one round.
+// Shared memory of a block, for a padded head_dim. Where keys and values are copied, the tile has 8
+// columns, and warps merge where their copies were. Otherwise it is enough for the widest tile (16
+// columns), whose warps merge a head of 256 in two rounds; narrower tiles fit in the same room in
+// one round.
 static inline size_t attention_shared_bytes(int head_dim_padded, int copied) {
   const int merged = head_dim_padded < ATTENTION_MERGED ? head_dim_padded : ATTENTION_MERGED;
   const size_t beyond = 16 * 2 * (size_t)(head_dim_padded - merged); // of the queries

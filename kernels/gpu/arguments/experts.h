@@ -2,8 +2,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_EXPERTS_H
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_EXPERTS_H
 
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
+#include "kernels/integers.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ struct route_arguments {
 static inline size_t route_shared_bytes(int batch, int count, int chosen) {
   const size_t row = 3 * (size_t)count + 2 * (size_t)chosen;
   const size_t all = (size_t)count + ((size_t)batch * (size_t)chosen + 1) / 2;
-  return gpu_round_up((row > all ? row : all) * 4, 16);
+  return round_up((row > all ? row : all) * 4, 16);
 }
 
 // gather: copies rounded activations row by row to the slots of the matrix kernels or of an expert

@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_LATENT_H
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_LATENT_H
 
-#include "kernels/gpu/arguments/layout.h"
+#include "kernels/integers.h"
 
 #include <stddef.h>
 
@@ -56,7 +56,7 @@ static inline size_t latent_query_bytes(int stride) {
   return (size_t)stride * 2 + 16;
 }
 static inline size_t latent_value_bytes(int rank) {
-  return gpu_round_up((size_t)rank, 16) * LATENT_UNIT * 2;
+  return round_up((size_t)rank, 16) * LATENT_UNIT * 2;
 }
 
 // Queries, a unit's values, each warp's part of its scores, their weights, and three floats per

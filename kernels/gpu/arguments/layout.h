@@ -29,17 +29,11 @@
 #ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_LAYOUT_H
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_LAYOUT_H
 
-#include <stddef.h>
-
 enum {
   ROW_ALIGNMENT = 64, // elements: a step of a matrix tile in E4M3, two in BF16
   VALUE_BLOCK = 64,   // positions
   SMALL_THREADS = 256 // of a block of a kernel without a size of its own
 };
-
-static inline size_t gpu_round_up(size_t value, size_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 // How a product's or attention's results are stored for the product that they go into:
 enum passed {

@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_PRODUCT_H
 #define PERTOKEN_KERNELS_GPU_ARGUMENTS_PRODUCT_H
 
-#include "kernels/gpu/arguments/layout.h"
+#include "kernels/integers.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -87,11 +87,11 @@ struct product_arguments {
 
 // Shared memory of a vector product: the rounded activations, and room for the block's sums.
 static inline size_t vector_shared_bytes(int stride, int batch, size_t element_bytes) {
-  return gpu_round_up((size_t)stride * (size_t)batch * element_bytes, 16) + 1024;
+  return round_up((size_t)stride * (size_t)batch * element_bytes, 16) + 1024;
 }
 
-// Of a matrix product: its chunks of activations, beside MATRIX_RING if its weights are copied;
-// each column is padded by 16 bytes, so that adjacent columns are in different banks.
+// Shared memory of a matrix product's chunks of activations, beside MATRIX_RING if its weights are
+// copied; each column is padded by 16 bytes, so that adjacent columns are in different banks.
 static inline size_t matrix_shared_bytes(int batch_padded, int chunk, int buffers,
                                          size_t element_bytes) {
   return (size_t)buffers * (size_t)batch_padded * ((size_t)chunk * element_bytes + 16);

@@ -4,11 +4,11 @@
 
 #include "kernels/gpu/arguments/attention.h"
 #include "kernels/gpu/arguments/experts.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/token.h"
 #include "kernels/gpu/stream.h"
 #include "kernels/gpu/units.h"
+#include "kernels/integers.h"
 
 #include <stddef.h>
 
@@ -95,23 +95,23 @@ struct streaming_arguments {
 // Shared memory of these sums, and of slots and states, for `warps` warps and at most `rows` batch
 // rows.
 static inline size_t streaming_sums_bytes(int pairs, int warps, int rows) {
-  return gpu_round_up(2 * sizeof(float) * (size_t)(pairs + warps) * (size_t)rows, 128);
+  return round_up(2 * sizeof(float) * (size_t)(pairs + warps) * (size_t)rows, 128);
 }
-// Of the experts of so many items, and of their number.
+// Shared memory of the experts of so many items, and of their number.
 static inline size_t streaming_experts_bytes(int items) {
-  return items > 0 ? gpu_round_up(sizeof(int) * ((size_t)items + 1), 128) : 0;
+  return items > 0 ? round_up(sizeof(int) * ((size_t)items + 1), 128) : 0;
 }
 static inline size_t streaming_ring_bytes(int slots, int warps, int beside) {
   return (size_t)warps * ((size_t)slots * (STREAM_SLOT + 2 * (size_t)beside + 8) + STREAM_STATE);
 }
 
-// Of the activations of a product with weights in units: each padded by 16 bytes, and as many as
-// the columns of the device's tiles, which a quarter of its warp is. A tile takes so many units of
-// a row, or as many as stream.h's unit has.
+// Shared memory of the activations of a product with weights in units: each padded by 16 bytes, and
+// as many as the columns of the device's tiles, which a quarter of its warp is. A tile takes so
+// many units of a row, or as many as stream.h's unit has.
 static inline size_t streaming_units_bytes(int stride, int batch, int warp, int code_bytes) {
   const int columns = warp / 4, own = STREAM_BYTES / code_bytes;
   const int side = own < columns ? own : columns;
-  const int units = (int)gpu_round_up((size_t)(stride / UNIT), (size_t)side) + columns - side;
+  const int units = (int)round_up((size_t)(stride / UNIT), (size_t)side) + columns - side;
   return vector_shared_bytes(units * UNIT, batch, 2) + (size_t)(units * batch) * 16;
 }
 

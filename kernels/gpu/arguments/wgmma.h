@@ -80,8 +80,8 @@ enum {
   MAX_WGMMA_BESIDE = 2,   // multiprocessors are in pairs in every part of a device
   MAX_CLUSTER = 8,        // blocks, on every device with clusters (CUDA C++ Programming Guide)
   WGMMA_ALIGNMENT = 1024, // of a stage: where the swizzle's pattern begins
-  // In shared memory: two for each stage, and two for each warp that multiplies; and floats, what a
-  // norm finds for each column of the batch.
+  // What is in shared memory: barriers, two for each stage, and two for each warp that multiplies;
+  // and floats, what a norm finds for each column of the batch.
   WGMMA_BARRIERS = 2 * MAX_WGMMA_STAGES + 2 * WGMMA_GROUPS * 4,
   WGMMA_FOUND = WGMMA_GROUPS * 128,
   WGMMA_NORM_COLUMNS = 64 // of add, at most, if a norm follows: a lane has no registers for more
@@ -112,7 +112,7 @@ static inline int wgmma_slots(int stages, int strips) {
   return stages / strips + strips - 1;
 }
 
-// With barriers of 8 bytes, and room to align the first stage.
+// Shared memory of a block, with barriers of 8 bytes, and room to align the first stage.
 static inline size_t wgmma_shared_bytes(int batch_padded, int columns, size_t weight_bytes,
                                         size_t activation_bytes, int stages, int strips) {
   const size_t a = (size_t)wgmma_tiles(batch_padded, columns) * WGMMA_ROWS * (size_t)stages;

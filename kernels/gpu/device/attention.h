@@ -42,9 +42,10 @@ DEVICE const char *attention_key(const struct attention_arguments &a,
          (step < last ? step : last) * TILE_STEP_BYTES + tile_part_byte(lane_index(), part);
 }
 
-// Of values: elements of the head from `first` on; beyond the end, the last one again. Counted from
-// the first block on, what differs between them is computed in each unit and takes no registers
-// from one to the next; where the arguments are in shared memory, that would take more of them.
+// Where values are: elements of the head from `first` on; beyond the end, the last one again.
+// Counted from the first block on, what differs between them is computed in each unit and takes no
+// registers from one to the next; where the arguments are in shared memory, that would take more of
+// them.
 template <class KIND>
 DEVICE const char *attention_value(const struct attention_arguments &a,
                                    const struct attention_share &s, int unit, int first, int part) {

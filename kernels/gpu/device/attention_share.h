@@ -38,7 +38,8 @@ template <class ELEMENTS_, int HEADDIM_> struct attention_kind {
   static constexpr int MERGED = HEADDIM / ROUNDS, HELD = MERGED + 2;
 };
 
-// In a block of more warps; the additional ones have no units, and there are fewer registers.
+// Attention in a block of more warps; the additional ones have no units, and there are fewer
+// registers.
 template <class ELEMENTS, int HEADDIM, int BATCH_>
 struct attention_narrow : attention_kind<ELEMENTS, HEADDIM> {
   typedef attention_kind<ELEMENTS, HEADDIM> WIDER;
@@ -55,8 +56,8 @@ template <class ELEMENTS, int HEADDIM> struct attention_family : attention_kind<
   static constexpr bool FAMILY = true;
 };
 
-// Its columns are the heads that read one kv head, position after position. The keys and values of
-// all positions are in the cache.
+// Attention of a prompt: its columns are the heads that read one kv head, position after position.
+// The keys and values of all positions are in the cache.
 template <class ELEMENTS, int HEADDIM>
 struct attention_prompt : attention_family<ELEMENTS, HEADDIM> {
   static constexpr bool PROMPT = true;
@@ -90,7 +91,7 @@ DEVICE struct attention_share attention_prompt_share(const struct attention_argu
   return s;
 }
 
-// For a block's column: the row's distance in positions from the first, and its query head.
+// What a block's column is: the row's distance in positions from the first, and its query head.
 struct attention_column {
   int row, head;
 };

@@ -46,7 +46,7 @@ DEVICE uint64_t fill_index_of(const struct fill_arguments &a, uint64_t row, uint
   return a.first + row * ((uint64_t)a.columns + a.beside) + column;
 }
 
-// The same for one element of the cache; false in the padding.
+// The index in weights.h of one element of the cache; false in the padding.
 DEVICE bool fill_cache_index(const struct fill_arguments &a, uint64_t vector, int position, int i,
                              uint64_t *index) {
   const uint64_t batch = vector / (uint64_t)a.kv_heads, head = vector % (uint64_t)a.kv_heads;
@@ -55,7 +55,7 @@ DEVICE bool fill_cache_index(const struct fill_arguments &a, uint64_t vector, in
   return position < a.context && i < a.head_dim;
 }
 
-// The same for the element at `at` of the destination, in any layout.
+// The index of the element at `at` of the destination, in any layout; false in the padding.
 DEVICE bool fill_index(const struct fill_arguments &a, uint64_t at, uint64_t *index) {
   const uint64_t padded = (uint64_t)a.context_padded;
   if (a.layout <= FILL_TURNED) {

@@ -128,7 +128,7 @@ DEVICE struct latent_share latent_share_of(const struct latent_arguments &a, cha
 
 // ---- queries and the new entry
 
-// Those of a row's position: in a prompt its own, otherwise those of all rows.
+// The angles of a row's position: in a prompt its own, otherwise those of all rows.
 template <class KIND> DEVICE const float *latent_angles(const struct latent_arguments &a, int row) {
   return a.angles + (KIND::PROMPT ? (size_t)row * (size_t)a.head_dim : 0);
 }

@@ -121,7 +121,7 @@ DEVICE void route_choose(const struct route_arguments &a, const struct route_roo
   }
 }
 
-// Of equal weights the lower expert first, since the largest weight comes first.
+// Orders the chosen experts by weight, the largest first, and of equals the lower expert.
 DEVICE void route_order(const struct route_arguments &a, const struct route_room &room) {
   for (int k = thread_index(); k < a.chosen; k += block_threads()) {
     const int expert = room.taken[k];
@@ -282,7 +282,7 @@ DEVICE void route_rows(const struct route_arguments &a) {
   }
 }
 
-// The same by each block of a step in one launch for itself, so that it need not wait for another:
+// Routes in each block of a step in one launch for itself, so that it need not wait for another:
 // they publish the same.
 DEVICE void route_alone(const struct route_arguments &a) {
   SHARED(char, shared);

@@ -13,8 +13,8 @@ struct candidate {
 
 enum { NO_INDEX = 0x7FFFFFFF };
 
-// Of equal values the lower index, so that the order of comparisons does not matter. Comparing with
-// NaN is false.
+// The larger value, or of equals the lower index, so that the order of comparisons does not matter.
+// Comparing with NaN is false.
 DEVICE struct candidate better(struct candidate a, struct candidate b) {
   return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
 }

@@ -5,7 +5,8 @@
 // by its marks (passed.h), and wait_for_previous waits for all blocks only where the plan says so:
 // in a mixture's layers and before the token is chosen.
 //
-// A mark is enough, because a float's next one is made only when all who need the float have it:
+// A mark is enough: a float is overwritten only after everyone who needs its present value has read
+// it:
 // - Who multiplies by a matrix first loads all of a vector. So whatever follows from the product
 //   follows from all of its rows, and each block has some of them, and has loaded the vector.
 // - All rows of qkv are needed by attention, and all its heads by the next product.
@@ -56,7 +57,7 @@ DEVICE const struct streaming_stage &streaming_held(void) {
   return SCALAR_LOADS ? *constant_of_launch(place->from) : place->stage;
 }
 
-// In the layer of a mixture that the block is in, or was in last: the number of items, and then the
+// The number of items in the layer of a mixture that the block is in, or was in last, and then the
 // expert of each.
 DEVICE int *streaming_experts(void) {
   SHARED(unsigned char, shared);
@@ -69,15 +70,15 @@ DEVICE bool streaming_is_routed(const struct streaming_stage &stage) {
          stage.arguments.product.expert_row_bytes > 0;
 }
 
-// Of the stage's grid, without the items that this step does not have.
+// Blocks of the stage's grid, without the items that this step does not have.
 DEVICE int streaming_stage_blocks(void) {
   const struct streaming_stage &stage = streaming_held();
   return streaming_is_routed(stage) ? warp_alike(streaming_experts()[0]) * stage.grid[0]
                                     : stage.blocks;
 }
 
-// From the arguments of an item's product to those of another's, `items` further on, whose expert
-// has a number that is larger by `experts`.
+// Turns the arguments of an item's product into those of another's, `items` further on, whose
+// expert has a number that is larger by `experts`.
 DEVICE void streaming_to_item(struct product_arguments &a, int items, int experts) {
   const long long rows = (long long)experts * a.rows;
   const int slots = items * a.batch;
@@ -173,7 +174,7 @@ DEVICE bool stage_passed_again(const struct passing &passing) {
   }
   return again;
 }
-// For floats of different blocks in different warps. By one lane.
+// Whether to look again at floats of different blocks in different warps; called by one lane.
 DEVICE bool stage_looks_again(const float *from, int count) {
   const float *one = from + (size_t)count * (size_t)stage_warp() / (VECTOR_THREADS / WARP);
   struct passing passing = stage_passing();

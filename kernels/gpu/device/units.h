@@ -155,7 +155,7 @@ DEVICE float units_row_scale(const float (&scale)[TILE_PARTS], int i) {
   return scale[TILE_PARTS == 2 ? i / 2 : 0];
 }
 
-// The same for groups: each sum separately, times the scale.
+// Adds a unit with a scale per group: each group's sum separately, times its scale.
 template <class KIND>
 DEVICE void units_add_group(units_pieces<KIND> pieces, int unit, const char *b, int column_bytes,
                             units_sums<KIND> sum) {

@@ -37,7 +37,7 @@ struct gpu_context {
   char words[512]; // from the failure that lost the device
 };
 
-// As in driver.h.
+// What driver.h says of these.
 int context_devices(void);
 enum decode_status context_describe(int device, struct gpu_device *out);
 enum decode_status context_open(int device, struct gpu_context **out);

@@ -30,7 +30,7 @@ void crew_start(struct crew *crew, crew_job *job, void *argument);
 // Waits until something changes, at most `seconds`. *done: how many members are done.
 enum crew_state crew_wait(struct crew *crew, double seconds, int *done);
 
-// After a job: which member failed first, or -1; and a member's status and words.
+// Which member failed first in a job that has ended, or -1; and a member's status and words.
 int crew_first_failed(const struct crew *crew);
 enum decode_status crew_status(const struct crew *crew, int member);
 const char *crew_words(const struct crew *crew, int member);

@@ -33,7 +33,8 @@ extern const unsigned char gpu_code_cuda[], gpu_code_streaming[];
     return (int)(call);                                                                            \
   }
 
-// The same for those that create something: `out` points to a handle, which the runtime types.
+// Functions of the runtime that create something: `out` points to a handle, which the runtime
+// types.
 #define RUNTIME_MAKE(name, parameters, type, call)                                                 \
   static int name parameters {                                                                     \
     type made = NULL;                                                                              \

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-// Where to look for it.
+// A library, and where to look for it.
 struct library_file {
   const char *kind;     // "NCCL"
   const char *need;     // who needs it: "devices that hold a model together"; or NULL

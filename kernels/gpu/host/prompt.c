@@ -10,10 +10,10 @@
 #include "kernels/gpu/launches/list.h"
 #include "kernels/gpu/launches/step.h"
 #include "kernels/gpu/plan/device.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/plan/planner.h"
 #include "kernels/gpu/vendor.h"
+#include "kernels/integers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static void name_products(const struct decode_state *state, bool taken, char *ou
   }
 }
 
-// Of experts that the library takes, those with too few positions.
+// Adds that experts with too few positions are not left to the library, if it takes the others.
 static void name_small_experts(const struct decode_state *state, char *out, size_t size) {
   const struct plan *plan = &state->prompt;
   const size_t length = strlen(out);
@@ -111,7 +111,7 @@ static void decline(struct decode_state *state, int product) {
     snprintf(library->why, sizeof library->why, "%s", gpu_driver.error());
 }
 
-// Of a whole pass, or of an expert in one if all get the same.
+// The vectors of a product in a whole pass, or of an expert in one if all get the same.
 static int usual_count(const struct plan *plan, enum product_name name) {
   const struct plan_experts *experts = &plan->experts;
   if (!plan->product[name].routed)

@@ -16,7 +16,7 @@ enum decode_status prompt_check(const struct decode_state *state,
                                 const struct decode_prompt *prompt);
 enum decode_status prompt_take(struct decode_state *state, const struct decode_prompt *prompt);
 
-// As decode.h's prefill_library; and how many products the library takes.
+// What decode.h's prefill_library says; and how many products the library takes.
 const char *prompt_library(const struct decode_state *state);
 int prompt_library_products(const struct decode_state *state);
 

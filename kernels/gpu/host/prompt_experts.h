@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-// Of one pass; at first {.layer = -1}.
+// The experts of one pass; at first {.layer = -1}.
 struct prompt_experts {
   int layer;               // whose choices these are
   struct expert_run *runs; // [run_count], in the order of the items, which they cover

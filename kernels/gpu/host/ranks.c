@@ -242,7 +242,7 @@ static enum decode_status check_devices(const struct decode_request *request) {
   return DECODE_OK;
 }
 
-// On the rank's own device, which may not be like the others: the words say which refuses.
+// A plan for the rank's own device, which may not be like the others: the words say which refuses.
 static enum decode_status plan_rank(const struct decode_request *request, int rank,
                                     struct plan *out) {
   const int device = request->devices[rank];
@@ -369,7 +369,7 @@ enum decode_status ranks_all_reduce(struct gpu_ranks *ranks, int repeats,
 // All ranks must have the same tokens, or they do not belong to one model.
 enum decode_status ranks_tokens(struct gpu_ranks *ranks, int *out) {
   const size_t batch = (size_t)ranks->plan.request.batch;
-  int other[256]; // the plan refuses larger batches
+  int other[LIMITS_BATCH];
   if (ranks->broken)
     return broken(ranks);
   enum decode_status status = state_tokens(&ranks->rank[0].state, out);

@@ -7,7 +7,7 @@
 
 struct gpu_ranks;
 
-// On request->devices.
+// What decode.h says of these, on request->devices.
 enum decode_status ranks_cost(const struct decode_request *request, struct decode_cost *out);
 
 enum decode_status ranks_create(const struct decode_request *request, struct gpu_ranks **out);

@@ -31,7 +31,7 @@ struct gpu_stage_time {
 enum decode_status gpu_stage_times(struct gpu_context *context, const struct plan *plan, void *base,
                                    double least_s, struct gpu_stage_time *out, size_t *count);
 
-// The same for a state; a plugin exports it under this name.
+// The stage times of a state; a plugin exports this function under the following name.
 typedef enum decode_status gpu_stage_times_function(struct decode_state *state, double least_s,
                                                     struct gpu_stage_time *out, size_t *count);
 #define GPU_STAGE_TIMES "pertoken_stage_times"

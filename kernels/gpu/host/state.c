@@ -10,6 +10,7 @@
 #include "kernels/gpu/launches/streaming.h"
 #include "kernels/gpu/plan/arithmetic.h"
 #include "kernels/gpu/plan/device.h"
+#include "kernels/gpu/plan/limits.h"
 #include "kernels/gpu/plan/planner.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/gpu/units.h"
@@ -31,7 +32,7 @@ int state_device_count(void) {
   return count > 0 ? count : 0;
 }
 
-// As a text says; `where` begins the words about one that says nothing known.
+// Tunes a device as a text says; `where` begins the words about a text that says nothing known.
 static enum decode_status tune(struct gpu_device *device, const char *text, const char *where) {
   char words[256], refused[sizeof words + 32];
   if (gpu_tuning_read(text, &device->tuning, words, sizeof words))
@@ -40,7 +41,7 @@ static enum decode_status tune(struct gpu_device *device, const char *text, cons
   return failure_keep(DECODE_UNSUPPORTED, refused);
 }
 
-// With the tuning from the environment, which goes into every record.
+// Adds the tuning from the environment, which goes into every record.
 static enum decode_status tuned(enum decode_status status, struct gpu_device *out) {
   char words[256];
   if (status == DECODE_OK)
@@ -104,7 +105,7 @@ enum decode_status state_copy_tokens(struct decode_state *state, const int *toke
 static enum decode_status first_tokens(struct decode_state *state) {
   const struct decode_request *request = &state->plan.request;
   const uint64_t vocab = (uint64_t)state->plan.whole.vocab;
-  int tokens[256]; // the plan refuses larger batches
+  int tokens[LIMITS_BATCH];
   for (int row = 0; row < request->batch; row++)
     tokens[row] = (int)((request->seed % vocab + (uint64_t)row) % vocab);
   return state_copy_tokens(state, tokens);
@@ -112,7 +113,7 @@ static enum decode_status first_tokens(struct decode_state *state) {
 
 void state_angles(const struct decode_shape *shape, int position, float *out) {
   const int pairs = rope_width(shape) / 2;
-  double cosines[128], sines[128];
+  double cosines[LIMITS_HEAD_DIM / 2], sines[LIMITS_HEAD_DIM / 2];
   rope_turns(shape, position, cosines, sines);
   for (int i = 0; i < pairs; i++) {
     out[2 * i] = (float)cosines[i];
@@ -124,7 +125,7 @@ void state_angles(const struct decode_shape *shape, int position, float *out) {
 static enum decode_status copy_angles(struct decode_state *state) {
   const struct decode_request *request = &state->plan.request;
   const int pairs = rope_width(&request->shape) / 2;
-  float angles[256];
+  float angles[LIMITS_HEAD_DIM];
   state_angles(&request->shape, request->context - 1, angles);
   return failure_told(gpu_driver.copy_in(state->context, at(state, REGION_ANGLES), angles,
                                          2 * (size_t)pairs * sizeof *angles));

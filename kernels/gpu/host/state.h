@@ -45,7 +45,7 @@ enum decode_status state_make_step(struct decode_state *state);
 // Cosine and sine of a position's angle for each pair.
 void state_angles(const struct decode_shape *shape, int position, float *out);
 
-// As decode.h says, on this device; state_logits for its share of the vocabulary.
+// What decode.h says of these, on this device; state_logits for its share of the vocabulary.
 enum decode_status state_run(struct decode_state *state, int steps);
 enum decode_status state_set_position(struct decode_state *state, int position);
 enum decode_status state_tokens(struct decode_state *state, int *out);

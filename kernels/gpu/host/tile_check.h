@@ -7,7 +7,7 @@
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/plan/plan.h"
 
-// For the tile_check and rate kernels (arguments/calibration.h).
+// Sizes of the tile_check and rate kernels (arguments/calibration.h).
 enum {
   TILE_CHECK_ROWS = 16,
   TILE_CHECK_ELEMENTS = 64,

@@ -21,9 +21,9 @@ enum vendor_kind { VENDOR_CUBLASLT, VENDOR_HIPBLASLT };
 
 struct vendor_library; // in use on one device
 
-// For the current device, whose E4M3 may be the one without a negative zero (`fnuz`). NULL, with
-// the reason in `why`, if there is no library, its version is not supported, it lacks a function,
-// or it gives no handle.
+// Opens a library for the current device, whose E4M3 may be the one without a negative zero
+// (`fnuz`). NULL, with the reason in `why`, if there is no library, its version is not supported,
+// it lacks a function, or it gives no handle.
 struct vendor_library *vendor_library_open(enum vendor_kind kind, const struct library_file *file,
                                            bool fnuz, char *why, size_t why_size);
 void vendor_library_close(struct vendor_library *library); // NULL is allowed

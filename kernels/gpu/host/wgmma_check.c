@@ -1,11 +1,11 @@
 #include "kernels/gpu/host/wgmma_check.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/plan/device.h"
-#include "kernels/gpu/plan/integers.h"
+#include "kernels/gpu/plan/limits.h"
+#include "kernels/integers.h"
 #include "kernels/weights.h"
 
 #include <math.h>
@@ -17,17 +17,17 @@
 
 // More rows than a strip of four tiles of 64, so that its second strip has some, and not a multiple
 // of a tile.
-enum { ROWS = 328, MAX_BATCH = 256, MAX_COLUMNS = (MAX_CLUSTER + 1) * WGMMA_STEP_BYTES };
-// Of those that do a step of a tile each: two steps of three tiles of 128 rows, or of two whose
-// blocks are beside each other.
+enum { ROWS = 328, MAX_COLUMNS = (MAX_CLUSTER + 1) * WGMMA_STEP_BYTES };
+// The most blocks that do a step of a tile each: two steps of three tiles of 128 rows, or of two
+// whose blocks are beside each other.
 enum { MAX_BLOCKS = 8 };
 
 // What the kernel works on, both on the device and on the host; room for BF16.
 struct check_operands {
   uint16_t weights[ROWS * MAX_COLUMNS];
-  uint16_t activations[MAX_BATCH * MAX_COLUMNS];
-  float ones[ROWS]; // more than MAX_BATCH
-  float output[MAX_BATCH * ROWS];
+  uint16_t activations[LIMITS_BATCH * MAX_COLUMNS];
+  float ones[ROWS]; // more than LIMITS_BATCH
+  float output[LIMITS_BATCH * ROWS];
   unsigned counters[MAX_BLOCKS * WGMMA_GROUPS * 4];
 };
 
@@ -58,7 +58,7 @@ static bool is_paired(const struct plan_product *product) {
 
 static int activation_stride(const struct plan_product *product) {
   const int columns = columns_of(product);
-  return is_paired(product) ? (int)gpu_round_up((size_t)columns, WGMMA_STEP_BYTES) : columns;
+  return is_paired(product) ? (int)round_up((size_t)columns, WGMMA_STEP_BYTES) : columns;
 }
 
 static void set_operands(const struct plan_product *product, struct check_operands *out) {
@@ -74,7 +74,7 @@ static void set_operands(const struct plan_product *product, struct check_operan
     }
   for (int i = 0; i < ROWS; i++)
     out->ones[i] = 1;
-  for (int i = 0; i < MAX_BATCH * ROWS; i++)
+  for (int i = 0; i < LIMITS_BATCH * ROWS; i++)
     out->output[i] = NAN;
 }
 

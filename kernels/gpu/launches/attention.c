@@ -66,8 +66,8 @@ static void turn(struct launch_list *list) {
   list_add(list, "turn", &launch, &(union launch_arguments){.turn = arguments});
 }
 
-// Of these kernels by themselves, whose launches also stand beside a streaming step: that one's own
-// attention copies nothing.
+// Shared memory of these kernels by themselves, whose launches also stand beside a streaming step:
+// that one's own attention copies nothing.
 static size_t shared_bytes_of(const struct plan *plan) {
   return attention_shared_bytes(plan->head_dim_padded, !plan->device.any_chunk);
 }

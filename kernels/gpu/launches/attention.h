@@ -5,7 +5,7 @@
 #include "kernels/gpu/launches/list.h"
 
 void launch_attention(struct launch_list *list);
-// The same for a piece of a prompt, including what writes its keys and values to the cache.
+// Attention of a piece of a prompt, including what writes its keys and values to the cache.
 void launch_prompt_attention(struct launch_list *list);
 
 #endif

@@ -142,7 +142,7 @@ static bool in_first(const struct launch_list *list, int layers) {
   return list->layer >= 0 && list->layer < layers;
 }
 
-// Those of the list's current layer, or those outside the layers.
+// Fills the vectors of the list's current layer, or those outside the layers.
 static void fill_vectors(struct launch_list *list) {
   struct plan_vector vectors[PLAN_VECTORS];
   vectors_of(&list->plan->request.shape, vectors);

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-// For the vectors from `vector` on in the list's memory, and the caches of the batch rows from
-// `row` on.
+// The arguments for the vectors from `vector` on in the list's memory, and the caches of the batch
+// rows from `row` on.
 static struct latent_arguments arguments_of(const struct launch_list *list, int row, int vector) {
   const struct plan *plan = list->plan;
   const struct decode_shape *shape = &plan->request.shape;

@@ -4,7 +4,7 @@
 
 #include "kernels/gpu/launches/list.h"
 
-// From the outputs of q_a (or wq) and kv_a to the input of wo.
+// Everything from the outputs of q_a (or wq) and kv_a to the input of wo.
 void launch_latent(struct launch_list *list);
 
 #endif

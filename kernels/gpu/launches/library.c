@@ -98,7 +98,7 @@ void launch_by_library(struct launch_list *list, enum product_name name) {
 
 // ---- experts
 
-// As expert_product (device/experts.h) does for an item.
+// The arguments of a run's expert, as expert_product (device/experts.h) makes them for an item.
 static struct product_arguments arguments_of_expert(const struct launch_list *list,
                                                     enum product_name name,
                                                     const struct expert_run *run) {

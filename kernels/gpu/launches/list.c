@@ -1,8 +1,8 @@
 #include "kernels/gpu/launches/list.h"
 
 #include "kernels/gpu/arguments/experts.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/plan/plan.h"
+#include "kernels/integers.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,9 +50,9 @@ struct gpu_launch *list_make(struct launch_list *list, void (*emit)(struct launc
   emit(list);
   const size_t n = list->count;
   const size_t alignment = _Alignof(union launch_arguments);
-  const size_t before = gpu_round_up(n * sizeof *list->launches, alignment);
+  const size_t before = round_up(n * sizeof *list->launches, alignment);
   const size_t behind = n * (sizeof *list->arguments + sizeof *list->what + sizeof *list->stages);
-  struct gpu_launch *launches = aligned_alloc(alignment, gpu_round_up(before + behind, alignment));
+  struct gpu_launch *launches = aligned_alloc(alignment, round_up(before + behind, alignment));
   if (!launches)
     return NULL;
   list->launches = launches;

@@ -104,7 +104,7 @@ void *list_at(const struct launch_list *list, enum plan_region region);
 void *list_shared_at(const struct launch_list *list, enum plan_region region);
 // NULL for a region in which the model has nothing, and for NO_REGION.
 const float *list_vector_at(const struct launch_list *list, enum plan_region region);
-// Of a matrix's rows; NULL if they have none.
+// The scales of a matrix's rows; NULL if they have none.
 float *list_scales_at(const struct launch_list *list, enum plan_region region);
 // The count at the start of REGION_ITEMS, and the items themselves.
 int *list_item_count(const struct launch_list *list);

@@ -14,7 +14,7 @@ void launch_matrix(struct launch_list *list, enum product_name name);
 void launch_round(struct launch_list *list, enum product_name name);
 void launch_gather(struct launch_list *list, enum product_name name);
 void launch_rounded(struct launch_list *list, enum product_name name);
-// Where the rounded input then is.
+// The region in which the rounded input then is.
 enum plan_region launch_activations(const struct plan *plan, enum product_name name);
 
 // `rows` of the batch rows or slots from `first` on, to the beginning of the memory for all, with

@@ -68,7 +68,7 @@ static bool adds(const struct plan *plan, enum product_name name) {
   return plan->rank == 0 && operands_table[name].output == REGION_X;
 }
 
-// In sums over ranks, the first rank alone adds the biases.
+// Whether the rank adds biases: in sums over ranks, the first one alone does.
 static bool has_bias(const struct plan *plan, enum product_name name) {
   return plan->rank == 0 ||
          (name != PRODUCT_WO && name != PRODUCT_DOWN && name != PRODUCT_EXPERT_DOWN);

@@ -23,7 +23,7 @@ struct order {
   bool in_mixture; // the layer's experts have been chosen
 };
 
-// After the first stage, which clears all places, and in which each block arrives once.
+// The order after the first stage, which clears all places, and in which each block arrives once.
 struct order order_of(const struct launch_list *list);
 
 // The next stage: sets its marks and what it awaits, and that of the stage before it, in whose

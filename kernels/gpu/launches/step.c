@@ -1,7 +1,6 @@
 #include "kernels/gpu/launches/step.h"
 
 #include "kernels/decode.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/launches/attention.h"
 #include "kernels/gpu/launches/exchange.h"
 #include "kernels/gpu/launches/experts.h"
@@ -13,9 +12,9 @@
 #include "kernels/gpu/launches/token.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/experts.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/limits.h"
 #include "kernels/gpu/plan/plan.h"
+#include "kernels/integers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,8 +92,8 @@ static struct plan plan_of_piece(const struct plan *prompt, const struct prompt_
   struct plan plan = *prompt;
   plan.request.batch = piece_before(piece) + piece->count + piece_behind(piece);
   // A short piece is rounded up to what the slices of its products read, not to a whole pass.
-  plan.batch_padded = (int)gpu_round_up((size_t)plan.request.batch,
-                                        (size_t)least(prompt->batch_padded, LIMITS_BATCH));
+  plan.batch_padded =
+      (int)round_up((size_t)plan.request.batch, (size_t)least(prompt->batch_padded, LIMITS_BATCH));
   experts_count(&plan);
   experts_share(&plan);
   return plan;

@@ -19,11 +19,12 @@ struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *co
 // the plan of its pass (planner.h) takes at a time.
 struct gpu_launch *gpu_plan_pass(const struct plan *prompt, const struct prompt_piece *piece,
                                  void *base, size_t *count);
-// Those of one product in one of its layers, likewise.
+// The launches of one product in one of its layers, likewise.
 struct gpu_launch *gpu_plan_pass_product(const struct plan *prompt,
                                          const struct prompt_piece *piece, int layer,
                                          enum product_name name, void *base, size_t *count);
-// Those of a product of the experts of one of its layers, as `runs` divide the items, likewise.
+// The launches of a product of the experts of one of its layers, as `runs` divide the items,
+// likewise.
 struct gpu_launch *gpu_plan_pass_experts(const struct plan *prompt,
                                          const struct prompt_piece *piece, int layer,
                                          enum product_name name, const struct expert_run *runs,

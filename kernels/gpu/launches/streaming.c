@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// By the name of the stage's own kernel.
+// The kind of a stage, by the name of its own kernel.
 static enum streaming_kind streaming_kind(const char *kernel) {
   static const struct {
     const char *begins;

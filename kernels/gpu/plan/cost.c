@@ -17,7 +17,7 @@ uint64_t gpu_plan_product_bytes(const struct plan *plan, enum product_name which
                          : (uint64_t)product->layers * (uint64_t)product->copies * bytes;
 }
 
-// For one batch row, over all layers.
+// The positions that one batch row reads, over all layers.
 static uint64_t positions_read(const struct plan *plan) {
   uint64_t positions = 0;
   for (int layer = 0; layer < plan->request.shape.layers; layer++)

@@ -8,10 +8,10 @@
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/plan/experts.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/limits.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/gpu/units.h"
+#include "kernels/integers.h"
 #include "kernels/weights.h"
 
 #include <stdbool.h>
@@ -27,14 +27,13 @@
 #define VECTOR_BLOCKS      2 // of one vector; a step in one launch has one block
 #define VECTOR_BATCH_SHORT 2
 
-// Percent of 228 KB, for which sm_90 gives 164: two blocks of attention or of a vector product,
-// which loads through the nearest cache and needs what is left of it. That is 161.88 KB: of what
-// is not exactly a capacity, a multiprocessor gives the next larger one (the guide, Configuring
-// L1/Shared Memory Balance), which for 72 percent would be 196. Kernels that want different
-// amounts do not run on a multiprocessor at the same time, and those that want little should ask
-// for what the others do (CUDA C++ Programming Guide, compute capability 7.x, shared memory). If
-// one kernel of a step needs more, all get everything: otherwise a multiprocessor would empty
-// before and after that kernel.
+// Percent of a multiprocessor's 228 KB to request as shared memory. 71 % is 161.88 KB, which the
+// driver rounds up to the next supported capacity, 164 KB (CUDA C++ Programming Guide, Configuring
+// L1/Shared Memory Balance): room for two blocks of attention or of a vector product. The rest
+// stays L1, through which vector products load. 72 % would round up to 196 KB. All kernels of a
+// step request the same, because kernels with different carveouts cannot share a multiprocessor
+// (the guide, compute capability 7.x, shared memory): it would empty before and after the kernel
+// that differs. If one kernel needs more, all request 100 %.
 #define EVEN_CARVEOUT   71
 #define SHARED_CARVEOUT 100
 #define RESERVED_SHARED 1024 // bytes: the system's own, per block
@@ -48,30 +47,37 @@
 // twice.
 #define COPIED_SLICE (2 * MATRIX_COLUMNS)
 
-// What an H200 does in a nanosecond. Its memory brings bytes of weights, and its L2 brings all
-// multiprocessors together these and activations: with these two rates and those of a merge, below,
-// the measured times of all products alone, of 8B and 70B models at batch 4 to 64, come out within
-// 13 % (docs/gpu-model.md). No product was measured that a multiprocessor's own rates limit, so
-// they are three quarters of what it could do, the share that FlashAttention-3 reaches (arXiv
-// 2407.08608): its port brings 64 bytes a cycle at 1.98 GHz, its matrix unit multiplies and adds
-// at 989 TFLOP/s by 132, and 32 E4M3 weights a cycle become BF16, by four instructions a pair.
-#define MEMORY_RATE   4300
-#define CACHE_RATE    5000
-#define PORT_RATE     95
-#define MULTIPLY_RATE 2800
-#define CONVERT_RATE  47
-
-// In nanoseconds: a launch until its first bytes have come; each merge through L2, beside its sums;
-// and a cluster that adds up parts, whose blocks begin together and wait for each other twice. In
-// bytes a nanosecond: the sums of merges, and what the network between shared memories brings one
-// multiprocessor (tests/support/timing/timing.h). What is said of merges is fitted to the same
-// times of an H200; both other starts are assumed, as clusters that add up parts were not measured
-// there.
-#define START        1000
-#define MERGE_START  500
-#define MERGE_RATE   50
-#define PARTS_START  1000
-#define NETWORK_RATE 17
+// What an H200 does. The rates of memory and L2 and what a merge takes are fitted: with them the
+// measured times of all products alone, of 8B and 70B models at batch 4 to 64, come out within 13 %
+// (docs/gpu-model.md). No product was measured that a multiprocessor's own rates limit, so these
+// are three quarters of what it could do, the share that FlashAttention-3 reaches (arXiv
+// 2407.08608): its port brings 64 bytes a cycle at 1.98 GHz, its matrix unit multiplies and adds at
+// 989 TFLOP/s by 132, and 32 E4M3 weights a cycle become BF16, by four instructions a pair. The
+// starts of launches and of clusters are assumed, as clusters that add up parts were not measured.
+static const struct {
+  uint64_t memory_bytes_per_ns;  // weights, of all multiprocessors together
+  uint64_t cache_bytes_per_ns;   // L2's weights and activations, of all together
+  uint64_t port_bytes_per_ns;    // into one multiprocessor, like the rates that follow
+  uint64_t multiplies_per_ns;    // with an addition each
+  uint64_t converted_per_ns;     // weights
+  uint64_t merge_bytes_per_ns;   // sums of a merge through L2
+  uint64_t network_bytes_per_ns; // between shared memories: tests/support/timing/timing.h
+  uint64_t launch_ns;            // until a launch's first bytes have come
+  uint64_t merge_ns;             // of a merge, beside its sums
+  uint64_t parts_ns; // of a cluster that adds up parts, whose blocks begin together and wait for
+                     // each other twice
+} h200 = {
+    .memory_bytes_per_ns = 4300,
+    .cache_bytes_per_ns = 5000,
+    .port_bytes_per_ns = 95,
+    .multiplies_per_ns = 2800,
+    .converted_per_ns = 47,
+    .merge_bytes_per_ns = 50,
+    .network_bytes_per_ns = 17,
+    .launch_ns = 1000,
+    .merge_ns = 500,
+    .parts_ns = 1000,
+};
 
 // Bytes of `count` elements of a row of weights; of units without what is stored beside them.
 static int code_bytes(enum element element, int count) {
@@ -98,8 +104,8 @@ int division_splits(int blocks, int parts, int merging, int room, int most) {
   return best;
 }
 
-// For a matrix product whose parts are `bytes` of a row of weights: for each row one float per
-// column, twice.
+// What merging costs a matrix product, in parts of `bytes` of a row of weights: for each row one
+// float per column, twice.
 static int merging_of(const struct plan_product *product, int bytes) {
   return ceiling(2 * (int)sizeof(float) * product->slice, bytes);
 }
@@ -125,7 +131,7 @@ static void name_product(struct plan *plan, enum product_name which, enum tensor
   *product = (struct plan_product){
       .rows = rows,
       .columns = columns,
-      .stride = (int)gpu_round_up((size_t)columns, in_units ? UNIT : ROW_ALIGNMENT),
+      .stride = (int)round_up((size_t)columns, in_units ? UNIT : ROW_ALIGNMENT),
       .gated = which == PRODUCT_GATE_UP && shape->mlp != MLP_GELU,
       .family = product_is_of_family(shape, which),
       .layers = which == PRODUCT_HEAD ? 1 : shape->layers,
@@ -201,7 +207,7 @@ int division_carveout(const struct plan *plan) {
   return plan->streaming || needs_more(plan, EVEN_CARVEOUT) ? SHARED_CARVEOUT : EVEN_CARVEOUT;
 }
 
-// Of weights in units, only a step in one launch multiplies vectors.
+// Whether there is a vector kernel; for weights in units, only a step in one launch has one.
 static bool has_vector_kernel(const struct plan *plan, const struct plan_product *product) {
   return !lies_in_units(product->weights) ||
          (plan->device.tuning.step == STEP_STREAMING && !limits_fallback(plan));
@@ -262,9 +268,9 @@ static bool choose_slice(const struct plan *plan, struct plan_product *product) 
   return false;
 }
 
-// Its columns take at most WGMMA_GROUPS warpgroups side by side. As many stages as fit. `narrow`:
-// warpgroups side by side in the columns where one could take all, so that a tile has half as many
-// rows. Strips need all of a unit and half of the next at least.
+// The largest slice of the batch, with as many stages as fit. At most WGMMA_GROUPS warpgroups are
+// side by side in its columns; `narrow`: where one could take all, too, so that a tile has half as
+// many rows. Strips need all of a unit and half of the next at least.
 static bool choose_stages(const struct plan *plan, bool narrow, struct plan_product *product) {
   const size_t weight = gpu_element_bytes(product->weights);
   const size_t activation = gpu_element_bytes(product->activations);
@@ -300,17 +306,18 @@ struct even_costs {
 // Nanoseconds of a block for its units, while `blocks` of them share the memory and L2: the fewer
 // they are, the faster is each, up to what its multiprocessor does.
 static uint64_t units_time(const struct even_costs *costs, uint64_t units, uint64_t blocks) {
-  const uint64_t limits[] = {
-      units * costs->weights * blocks / MEMORY_RATE, units * costs->cached * blocks / CACHE_RATE,
-      units * costs->received / PORT_RATE, units * costs->products / MULTIPLY_RATE,
-      units * costs->converted / CONVERT_RATE};
+  const uint64_t limits[] = {units * costs->weights * blocks / h200.memory_bytes_per_ns,
+                             units * costs->cached * blocks / h200.cache_bytes_per_ns,
+                             units * costs->received / h200.port_bytes_per_ns,
+                             units * costs->products / h200.multiplies_per_ns,
+                             units * costs->converted / h200.converted_per_ns};
   uint64_t most = 0;
   for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
     most = limits[i] > most ? limits[i] : most;
   return most;
 }
 
-// Of at most `most` blocks of even.h, as many as give each an equal part of a tile, a `splits`-th,
+// As many of at most `most` blocks of even.h as give each an equal part of a tile, a `splits`-th,
 // or for one split whole tiles; all of them where that is too many.
 static unsigned blocks_tried(const struct even_work *work, unsigned splits, unsigned most) {
   const unsigned whole = (work->tiles + most - 1) / most;
@@ -319,9 +326,9 @@ static unsigned blocks_tried(const struct even_work *work, unsigned splits, unsi
   return splits <= MAX_SPLITS && splits * work->tiles <= most ? splits * work->tiles : most;
 }
 
-// At most `most` clusters of `cluster` blocks, each a block of even.h: as many as finish soonest,
-// and of equals the most. Merges are one after the other where a tile has most pieces. Returns
-// nanoseconds.
+// Divides a product among at most `most` clusters of `cluster` blocks, each a block of even.h: as
+// many as finish soonest, and of equals the most. Merges are one after the other where a tile has
+// most pieces. Returns nanoseconds.
 static uint64_t divide_evenly(unsigned most, unsigned cluster, const struct even_costs *costs,
                               struct even_work *work) {
   const unsigned all = work->tiles * work->steps;
@@ -330,7 +337,7 @@ static uint64_t divide_evenly(unsigned most, unsigned cluster, const struct even
   for (unsigned splits = 1; splits <= MAX_SPLITS + 1; splits++) {
     tried.blocks = blocks_tried(work, splits, all < most ? all : most);
     const unsigned range = (all + tried.blocks - 1) / tried.blocks;
-    const uint64_t time = START + units_time(costs, range, tried.blocks * cluster) +
+    const uint64_t time = h200.launch_ns + units_time(costs, range, tried.blocks * cluster) +
                           gpu_plan_merges(&tried) * costs->merge;
     if (time <= best) {
       best = time;
@@ -346,7 +353,8 @@ static uint64_t divide_in_clusters(unsigned room, unsigned cluster, unsigned par
   const unsigned at_once = work->tiles < room ? work->tiles : room;
   work->blocks = work->tiles;
   return (work->tiles + room - 1) / room *
-             (START + units_time(costs, (work->steps + parts - 1) / parts, at_once * cluster)) +
+             (h200.launch_ns +
+              units_time(costs, (work->steps + parts - 1) / parts, at_once * cluster)) +
          costs->parts;
 }
 
@@ -371,11 +379,12 @@ static struct even_costs even_costs_of(const struct plan_product *product) {
                              .received = weights + activations,
                              .products = rows * activations / 2,
                              .converted = converting * weights,
-                             .merge = MERGE_START + sums / MERGE_RATE,
-                             .parts = PARTS_START + sums * (parts - 1) / parts / NETWORK_RATE};
+                             .merge = h200.merge_ns + sums / h200.merge_bytes_per_ns,
+                             .parts = h200.parts_ns +
+                                      sums * (parts - 1) / parts / h200.network_bytes_per_ns};
 }
 
-// For the product's columns and its cluster. False if that is not possible.
+// Divides a product whose columns and cluster are set. False if that is not possible.
 static bool divide_wgmma(const struct plan *plan, struct plan_product *product, uint64_t *time) {
   const int tile = rows_of_block(product) / (product->gated ? 2 : 1) * product->beside;
   const int steps =
@@ -453,7 +462,7 @@ static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
   }
   product->wgmma = true;
   if (gpu_element_bytes(product->weights) < gpu_element_bytes(product->activations)) // whole steps
-    product->activation_stride = (int)gpu_round_up((size_t)product->stride, WGMMA_STEP_BYTES);
+    product->activation_stride = (int)round_up((size_t)product->stride, WGMMA_STEP_BYTES);
   product->splits = 1;
   return best < UINT64_MAX;
 }
@@ -490,7 +499,7 @@ static bool takes_wgmma(const struct plan *plan) {
   return chosen(plan->device.tuning.matrix, own ? MATRIX_WGMMA : MATRIX_REGISTERS) == MATRIX_WGMMA;
 }
 
-// What a plan has chosen by itself, it can do without.
+// Shares the product by wgmma, which a plan that has chosen it by itself can do without.
 static bool share_by_wgmma(struct plan *plan, struct plan_product *product) {
   const struct plan_product before = *product;
   if (share_wgmma(plan, product))
@@ -514,9 +523,9 @@ static bool share_matrix(struct plan *plan) {
   return true;
 }
 
-// The largest that the vector kernels take. Where wgmma is used, weights that must be converted are
-// left to it sooner, since they leave the ordinary units less time (docs/gpu-model.md). A step in
-// one launch has no other kernels.
+// The largest batch that the vector kernels take. Where wgmma is used, weights that must be
+// converted are left to it sooner, since they leave the ordinary units less time
+// (docs/gpu-model.md). A step in one launch has no other kernels.
 static int vector_batch(const struct plan *plan) {
   const struct gpu_tuning *tuning = &plan->device.tuning;
   const bool is_short = plan->request.types.weights == ELEMENT_E4M3 && takes_wgmma(plan) &&
@@ -540,8 +549,8 @@ static int attention_blocks(const struct plan *plan) {
                                                                                : ATTENTION_HEAVY;
 }
 
-// Its blocks that run at a time. Those that copy the cache fill what is shared memory: two of an
-// H200's multiprocessor, one of an A100's.
+// Blocks of attention that run at a time. Those that copy the cache fill what is shared memory: two
+// of an H200's multiprocessor, one of an A100's.
 static int attention_room(const struct plan *plan) {
   const size_t bytes = gpu_plan_attention_shared_bytes(plan) + RESERVED_SHARED;
   const size_t fit =
@@ -551,7 +560,7 @@ static int attention_room(const struct plan *plan) {
                   gpu_plan_copies_cache(plan) && fit < (size_t)most ? (int)larger(fit, 1) : most);
 }
 
-// For a layer that attends to the positions from `first` on.
+// The splits of a layer that attends to the positions from `first` on.
 static int splits_from(const struct plan *plan, int first) {
   const int blocks = plan->context_padded / VALUE_BLOCK - first / VALUE_BLOCK;
   const int most = blocks < ATTENTION_SPLITS ? blocks : ATTENTION_SPLITS;

@@ -3,9 +3,8 @@
 #include "kernels/element.h"
 #include "kernels/family.h"
 #include "kernels/gpu/arguments/experts.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
-#include "kernels/gpu/plan/integers.h"
+#include "kernels/integers.h"
 #include "kernels/routing.h"
 
 #include <math.h>
@@ -95,7 +94,7 @@ int experts_library_count(const struct plan *plan) {
 
 int experts_library_vectors(int count) {
   enum { FEW = 128, STEP = 64 };
-  return count <= FEW ? gpu_plan_library_vectors(count) : (int)gpu_round_up((size_t)count, STEP);
+  return count <= FEW ? gpu_plan_library_vectors(count) : (int)round_up((size_t)count, STEP);
 }
 
 void experts_share(struct plan *plan) {

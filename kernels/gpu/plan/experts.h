@@ -26,8 +26,8 @@ void experts_set_product(const struct plan *plan, enum product_name which,
                          struct plan_product *product);
 void experts_share(struct plan *plan);
 
-// For a matrix product: the most pairs that an item may have, before shared memory limits it; and
-// how many of them a warp takes.
+// The most pairs that an item of a matrix product may have, before shared memory limits it; and how
+// many of them a warp takes.
 int experts_slice(const struct plan *plan);
 int experts_warp_columns(int slice);
 

@@ -9,6 +9,7 @@
 #include "kernels/gpu/plan/experts.h"
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/gpu/units.h"
+#include "kernels/integers.h"
 #include "kernels/share.h"
 #include "kernels/weights.h"
 
@@ -17,12 +18,13 @@
 #include <stdio.h>
 
 // The kernels count rows, columns and positions in int.
-#define MAX_COLUMNS  65536
-#define MAX_CONTEXT  (1 << 24)
-#define MAX_VOCAB    (1 << 24)
-#define MAX_LAYERS   4096
-#define MAX_HEAD_DIM 256
-#define MAX_GRID_Y   65535 // CUDA C++ Programming Guide, technical specifications
+#define MAX_COLUMNS 65536
+#define MAX_CONTEXT (1 << 24)
+#define MAX_VOCAB   (1 << 24)
+#define MAX_LAYERS  4096
+#define MAX_GRID_Y  65535 // CUDA C++ Programming Guide, technical specifications
+
+_Static_assert(LIMITS_BATCH == 256 && LIMITS_HEAD_DIM == 256, "the words below say so");
 
 static bool in(int value, int low, int high) {
   return value >= low && value <= high;
@@ -32,7 +34,7 @@ static bool in(int value, int low, int high) {
 static const char *latent_unknown(const struct decode_shape *shape) {
   const struct decode_latent *latent = &shape->latent;
   const size_t entry = (size_t)latent->rank + (size_t)latent->rope_dim;
-  if (latent->rank > LATENT_RANK || gpu_round_up(entry, ROW_ALIGNMENT) > LATENT_STRIDE)
+  if (latent->rank > LATENT_RANK || round_up(entry, ROW_ALIGNMENT) > LATENT_STRIDE)
     return "the GPU kernels support latent attention with a rank of up to 512, and up to 576 "
            "elements with those that turn";
   if (latent->rank % 4 != 0 || latent->query_rank % 4 != 0 || latent->rope_dim % 4 != 0 ||
@@ -47,7 +49,7 @@ static const char *latent_unknown(const struct decode_shape *shape) {
 static const char *shape_unknown(const struct decode_shape *shape) {
   if (family_fault(shape))
     return family_fault(shape);
-  if (!in(shape->head_dim, 2, MAX_HEAD_DIM) || shape->head_dim % 2 != 0)
+  if (!in(shape->head_dim, 2, LIMITS_HEAD_DIM) || shape->head_dim % 2 != 0)
     return "the GPU kernels need an even head_dim of at most 256";
   if (shape->latent.rank > 0) {
     if (latent_unknown(shape))

@@ -7,11 +7,13 @@
 #include "kernels/gpu/plan/plan.h"
 
 enum {
-  LIMITS_BATCH = 256, // batch rows
-  LIMITS_PASS = 2048  // positions of a prompt at a time: the more, the longer a matrix unit is busy
+  LIMITS_BATCH = 256, // batch rows, at most
+  LIMITS_HEAD_DIM = 256,
+  LIMITS_PASS = 2048 // positions of a prompt at a time: the more, the longer a matrix unit is busy
 };
 
-// Of the request alone; and of a plan on its device, once its padding is known.
+// What is not supported of the request alone; and of a plan on its device, once its padding is
+// known.
 const char *limits_of_request(const struct decode_request *request);
 const char *limits_of_device(const struct plan *plan);
 

@@ -9,11 +9,11 @@
 #include "kernels/gpu/arguments/token.h"
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/plan/experts.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/vectors.h"
 #include "kernels/gpu/stream.h"
 #include "kernels/gpu/units.h"
 #include "kernels/gpu/vendor.h"
+#include "kernels/integers.h"
 #include "kernels/weights.h"
 
 #include <stdbool.h>
@@ -41,7 +41,7 @@ static size_t times(struct memory_layout *layout, size_t a, size_t b) {
 
 static size_t aligned(struct memory_layout *layout, size_t bytes) {
   layout->overflow |= bytes > SIZE_MAX - REGION_ALIGNMENT;
-  return gpu_round_up(bytes, REGION_ALIGNMENT);
+  return round_up(bytes, REGION_ALIGNMENT);
 }
 
 static void place(struct memory_layout *layout, enum plan_region region, size_t bytes,
@@ -135,7 +135,8 @@ static size_t partial_bytes(const struct plan *plan) {
   return floats * sizeof(float);
 }
 
-// Of the products that the vendor's library may take; gate and up are one after the other.
+// Bytes for the sums of the products that the vendor's library may take; gate and up are one after
+// the other.
 static size_t library_bytes(const struct plan *plan) {
   size_t floats = 0;
   for (int p = 0; p < PRODUCTS; p++)
@@ -169,14 +170,14 @@ static size_t activation_bytes(const struct plan *plan) {
   return bytes;
 }
 
-// Of each element of the vectors between two products: floats, or BF16 up to what a matrix kernel
-// reads.
+// Bytes for each element of the vectors between two products: floats, or BF16 up to what a matrix
+// kernel reads.
 static size_t passed_bytes(const struct plan *plan) {
   return larger((size_t)plan->request.batch * sizeof(float), (size_t)plan->batch_padded * 2);
 }
 
-// Of each vector of the residual stream that a product passes on times a norm's gain, or its sums
-// of squares.
+// Bytes for what a product passes on of the residual stream, `bytes` for each vector: its elements
+// times a norm's gain, or its sums of squares.
 static size_t normed_bytes(const struct plan *plan, size_t bytes) {
   const bool any = gpu_plan_norm_from(plan, PRODUCT_QKV) != PRODUCTS ||
                    gpu_plan_norm_from(plan, PRODUCT_GATE_UP) != PRODUCTS;
@@ -202,7 +203,7 @@ static size_t stage_count(const struct plan *plan) {
   return 4 + 5 * ((size_t)plan->request.shape.layers - mixtures) +
          (5 + products_beside_experts(plan)) * mixtures;
 }
-// Of products, and of experts' for each item.
+// Products in the stream of a step, those of experts once for each item.
 static size_t streamed_count(const struct plan *plan) {
   const size_t mixtures = (size_t)plan->experts.layers;
   return 1 + 4 * ((size_t)plan->request.shape.layers - mixtures) +

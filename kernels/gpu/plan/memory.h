@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-// plan->region and bytes. False if they are larger than any memory.
+// Sets plan->region and bytes. False if they are larger than any memory.
 bool memory_place(struct plan *plan);
-// The same for a prompt's plan, after the steps' own regions.
+// Places a prompt's plan after the steps' own regions. False likewise.
 bool memory_place_prompt(struct plan *prompt, const struct plan *steps);
 
 #endif

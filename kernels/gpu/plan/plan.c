@@ -11,6 +11,7 @@
 #include "kernels/gpu/plan/tuning.h"
 #include "kernels/gpu/units.h"
 #include "kernels/gpu/vendor.h"
+#include "kernels/integers.h"
 #include "kernels/share.h"
 
 #include <stdbool.h>
@@ -107,12 +108,12 @@ bool gpu_plan_fits_library(const struct plan *plan, enum product_name which) {
 }
 
 int gpu_plan_library_vectors(int batch) {
-  return (int)gpu_round_up((size_t)batch, PLAN_MIN_SLICE);
+  return (int)round_up((size_t)batch, PLAN_MIN_SLICE);
 }
 
 size_t gpu_plan_library_sums(const struct plan *plan, enum product_name which) {
-  return gpu_round_up((size_t)plan->batch_padded * (size_t)plan->product[which].rows,
-                      VENDOR_ALIGNMENT / sizeof(float));
+  return round_up((size_t)plan->batch_padded * (size_t)plan->product[which].rows,
+                  VENDOR_ALIGNMENT / sizeof(float));
 }
 
 unsigned gpu_plan_merges(const struct even_work *work) {

@@ -68,8 +68,8 @@ enum plan_region {
   REGION_LATENT_SUMS,
   REGION_ATTENDED,
   REGION_FFN_OUT,
-  REGION_SCALED,  // x times a norm's gain, and sums of x^2, between two products: wgmma.h,
-  REGION_SQUARES, // wgmma_norm
+  REGION_SCALED,  // x times a norm's gain, between two products: wgmma.h, wgmma_norm
+  REGION_SQUARES, // the sums of x^2 that go with it
   REGION_LOGITS,
   REGION_ACTIVATIONS,
   REGION_ACTIVATION_SCALES,
@@ -114,7 +114,7 @@ struct plan_extent {
 
 // "bf16", "e4m3", "mxfp6_e2m3": as kernels are named (arguments/layout.h).
 extern const char *const gpu_element_names[];
-// For an element that is not stored in units.
+// Bytes of an element that is not stored in units.
 size_t gpu_element_bytes(enum element element);
 
 enum product_name {
@@ -155,10 +155,12 @@ struct plan_product {
   // of them. Every slice reads the weights again.
   int slice, warp_columns, splits, chunk, buffers;
   bool library;          // in a prompt: by the vendor's library, once that is known to take it
-  bool wgmma;            // by a warpgroup's columns, with this many stages of shared memory
-  int stages, strips;    // of wgmma: arguments/wgmma.h
-  int beside, parts;     // of wgmma, too; a cluster has beside * parts blocks
-  struct even_work work; // of wgmma, instead of `splits`; its blocks are the clusters
+  bool wgmma;            // by a warpgroup's columns; the next members: arguments/wgmma.h
+  int stages;            // of weights in shared memory
+  int strips;            // of rows, one after the other
+  int beside;            // blocks of a cluster side by side in the rows
+  int parts;             // of a tile's steps; a cluster has beside * parts blocks
+  struct even_work work; // instead of `splits`; its blocks are the clusters
   int activation_stride; // of rounded activations
 };
 
@@ -184,10 +186,13 @@ struct plan {
   bool streaming;       // a step in one launch
   const char *fallback; // why it is not, although asked for, or has no clusters; otherwise NULL
   int vector_rows;      // that the vector kernels are made for: 1, 2 or 4
-  struct plan_stream {  // of such a step: where in a block's shared memory what begins
-    size_t sums, experts, ring, shared_bytes;
-    int pairs, slots, beside,
-        flying; // arguments/streaming.h; no slots where the kernels have no ring
+  struct plan_stream {  // of a step in one launch: arguments/streaming.h
+    size_t sums, experts, ring; // where in a block's shared memory they begin
+    size_t shared_bytes;        // of a block
+    int pairs;                  // of rows that a block has sums for
+    int slots;                  // of a warp's ring; 0 where the kernels have no ring
+    int beside;                 // bytes of a slot beside the codes of each of its two rows
+    int flying;                 // of a warp's slots, the most whose units are on their way
   } stream;
   int carveout; // device.h
   int batch_padded, context_padded, head_dim_padded, head_stride, head_groups;
@@ -209,7 +214,7 @@ struct plan {
 // The plan's rank's share of the whole model.
 struct share gpu_plan_share(const struct plan *plan);
 
-// Whether it has latent attention: all heads then read one entry per position.
+// Whether the plan's model has latent attention: all heads then read one entry per position.
 bool gpu_plan_is_latent(const struct plan *plan);
 
 // How a layer of a plan attends.
@@ -243,7 +248,7 @@ size_t gpu_plan_library_sums(const struct plan *plan, enum product_name which);
 // is one block's.
 unsigned gpu_plan_merges(const struct even_work *work);
 
-// Blocks of a cluster of wgmma.
+// How many blocks a cluster of a product by wgmma has.
 int gpu_plan_cluster(const struct plan_product *product);
 
 // How the product's input is stored by the kernel that makes it: rounded, where that is all that

@@ -5,11 +5,11 @@
 #include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/plan/division.h"
 #include "kernels/gpu/plan/experts.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/limits.h"
 #include "kernels/gpu/plan/memory.h"
 #include "kernels/gpu/plan/streaming.h"
 #include "kernels/gpu/plan/tuning.h"
+#include "kernels/integers.h"
 #include "kernels/share.h"
 
 #include <stdbool.h>
@@ -23,15 +23,15 @@ static void set_padding(struct plan *plan) {
   plan->batch_padded = PLAN_MIN_SLICE;
   while (plan->batch_padded < plan->request.batch)
     plan->batch_padded *= 2;
-  plan->context_padded = (int)gpu_round_up((size_t)plan->request.context, VALUE_BLOCK);
+  plan->context_padded = (int)round_up((size_t)plan->request.context, VALUE_BLOCK);
   if (gpu_plan_is_latent(plan)) {
-    plan->head_stride = (int)gpu_round_up(
-        (size_t)shape->latent.rank + (size_t)shape->latent.rope_dim, ROW_ALIGNMENT);
+    plan->head_stride =
+        (int)round_up((size_t)shape->latent.rank + (size_t)shape->latent.rope_dim, ROW_ALIGNMENT);
     plan->head_groups = ceiling(shape->heads, LATENT_HEADS);
     return;
   }
   plan->head_dim_padded = head_dim <= 64 ? 64 : head_dim <= 128 ? 128 : 256;
-  plan->head_stride = (int)gpu_round_up((size_t)head_dim, ROW_ALIGNMENT);
+  plan->head_stride = (int)round_up((size_t)head_dim, ROW_ALIGNMENT);
   plan->head_groups = ceiling(shape->heads / shape->kv_heads, tile_columns);
 }
 
@@ -59,7 +59,7 @@ static const char *without_clusters(const struct plan *plan) {
              : NULL;
 }
 
-// Of all batches, none has more pairs than EXPERTS_PAIRS.
+// The most positions of a pass: no batch may have more pairs than EXPERTS_PAIRS.
 static int longest_pass(const struct plan *steps) {
   return steps->experts.layers > 0
              ? least(LIMITS_PASS, EXPERTS_PAIRS / steps->request.shape.experts.chosen)

@@ -6,10 +6,10 @@
 #include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/streaming.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/stream.h"
 #include "kernels/gpu/units.h"
+#include "kernels/integers.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -18,7 +18,8 @@
 
 #define SLOTS_ALIGNMENT 128
 
-// Of a layer's products, whose vectors are passed on by marks.
+// As many blocks as multiprocessors, or as the fewest rows of a layer's products, whose vectors are
+// passed on by marks.
 int streaming_blocks(const struct plan *plan) {
   static const enum product_name marked[] = {PRODUCT_QKV, PRODUCT_WO, PRODUCT_GATE_UP,
                                              PRODUCT_DOWN};
@@ -51,7 +52,7 @@ static int most_pairs(const struct plan *plan, const struct plan_product *produc
   return (pairs + 1) * (int64_t)columns * warps <= INT_MAX ? pairs : INT_MAX;
 }
 
-// Of weights on their way: ring.h.
+// Whether there is a ring of weights on their way: ring.h.
 static bool has_ring(const struct plan *plan) {
   return plan->device.warp == 32;
 }
@@ -61,8 +62,9 @@ static bool is_divided(const struct plan *plan, const struct plan_product *produ
   return product->rows > 0 && (has_ring(plan) || lies_in_units(product->weights));
 }
 
-// All of the step's; but without a ring an item of experts has only those of its own kernel, so
-// that weights of all items are on their way together, and a block makes the activations of few.
+// The blocks that divide a product: all of the step's; but without a ring an item of experts has
+// only those of its own kernel, so that weights of all items are on their way together, and a block
+// makes the activations of few.
 static int dividing_blocks(const struct plan *plan, const struct plan_product *product) {
   return product->routed && !has_ring(plan) ? product->blocks : streaming_blocks(plan);
 }
@@ -100,7 +102,7 @@ const char *streaming_share(struct plan *plan) {
   struct plan_stream *stream = &plan->stream;
   if (stream->pairs == INT_MAX)
     return "step=streaming: a block has more of a product's rows than the kernel can count";
-  stream->sums = gpu_round_up(stages, SLOTS_ALIGNMENT);
+  stream->sums = round_up(stages, SLOTS_ALIGNMENT);
   stream->experts = stream->sums;
   if (stream->pairs > 0)
     stream->experts += streaming_sums_bytes(stream->pairs, warps, plan->vector_rows);

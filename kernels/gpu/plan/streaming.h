@@ -5,9 +5,9 @@
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/stream.h"
 
-// Of its grid, and of every product but experts': one for each multiprocessor, but no more than a
-// layer's product has rows. For a block without rows might be late, and find a mark of the vector
-// before last, or be early, and never see the mark that it waits for (streaming.h).
+// The blocks of the launch, and of every product but experts': one for each multiprocessor, but no
+// more than a layer's product has rows. For a block without rows might be late, and find a mark of
+// the vector before last, or be early, and never see the mark that it waits for (streaming.h).
 int streaming_blocks(const struct plan *plan);
 
 // A product's matrices as its blocks divide them, for a matrix at `weights` and perhaps one at

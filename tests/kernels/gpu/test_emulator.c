@@ -46,7 +46,7 @@ static int unload(void **state) {
   return 0;
 }
 
-static void right_kernels_are_right_on_every_schedule(void **state) {
+static void test_right_kernels_are_right_on_every_schedule(void **state) {
   static const char *const kernels[] = {
       "sum",      "sum_by_warps", "sum_by_copies", "sum_by_ring",      "last_arriver",
       "grid_sum", "cluster_sum",  "read_cluster",  "sum_by_lane_ring", "grid_sum_as_found"};
@@ -99,7 +99,7 @@ static const struct {
 };
 
 // Each of the kernels is wrong on a quarter of the schedules or more.
-static void a_missing_wait_is_noticed(void **state) {
+static void test_a_missing_wait_is_noticed(void **state) {
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t k = 0; k < sizeof without_wait / sizeof without_wait[0]; k++) {
@@ -147,7 +147,7 @@ static const struct {
     {"read_cluster_unaligned", {"16 bytes of another block", "no multiple of them"}},
 };
 
-static void faults_are_told_in_words(void **state) {
+static void test_faults_are_told_in_words(void **state) {
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
@@ -166,7 +166,7 @@ static void faults_are_told_in_words(void **state) {
   }
 }
 
-static void a_message_says_where(void **state) {
+static void test_a_message_says_where(void **state) {
   (void)state;
   const char *error = checks[0]("shared_words_overrun", 3).error;
   assert_non_null(strstr(error, "kernel shared_words_overrun, block "));
@@ -196,7 +196,7 @@ static void assert_overrun(check_function *check, const char *kernel) {
 #endif
 
 // Plain accesses: the address sanitizer ends the program.
-static void leaving_shared_memory_is_noticed(void **state) {
+static void test_leaving_shared_memory_is_noticed(void **state) {
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     assert_overrun(checks[library], "shared_overrun");
@@ -205,7 +205,7 @@ static void leaving_shared_memory_is_noticed(void **state) {
   }
 }
 
-static void conversions_are_those_of_the_host(void **state) {
+static void test_conversions_are_those_of_the_host(void **state) {
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     assert_true(checks[library](CHECK_CONVERSIONS, 0).right);
@@ -214,12 +214,12 @@ static void conversions_are_those_of_the_host(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(right_kernels_are_right_on_every_schedule),
-      cmocka_unit_test(a_missing_wait_is_noticed),
-      cmocka_unit_test(faults_are_told_in_words),
-      cmocka_unit_test(a_message_says_where),
-      cmocka_unit_test(leaving_shared_memory_is_noticed),
-      cmocka_unit_test(conversions_are_those_of_the_host),
+      cmocka_unit_test(test_right_kernels_are_right_on_every_schedule),
+      cmocka_unit_test(test_a_missing_wait_is_noticed),
+      cmocka_unit_test(test_faults_are_told_in_words),
+      cmocka_unit_test(test_a_message_says_where),
+      cmocka_unit_test(test_leaving_shared_memory_is_noticed),
+      cmocka_unit_test(test_conversions_are_those_of_the_host),
   };
   return cmocka_run_group_tests(tests, load, unload);
 }

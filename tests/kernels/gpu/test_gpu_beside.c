@@ -29,7 +29,7 @@ static struct decode_request request_of(const struct decode_shape *shape,
 
 // The first row's prompt, the last one's, or one between; with positions on both sides of a
 // boundary between blocks of the cache.
-static void every_family(void **unused) {
+static void test_every_family(void **unused) {
   const struct piece *piece;
   (void)unused;
   for (size_t f = 0; (piece = prompted_piece(&f));)
@@ -47,7 +47,7 @@ static void every_family(void **unused) {
 
 // What differs by size or format: vector kernels, with as few rows as they take; weights in few
 // bits; a window shorter than the steps' positions and than the prompt; parts of the context.
-static void every_way(void **unused) {
+static void test_every_way(void **unused) {
   static const struct decode_types four_bits = {ELEMENT_MXFP4, ELEMENT_BF16, ELEMENT_BF16,
                                                 ELEMENT_BF16,  ELEMENT_F32,  ELEMENT_F32};
   static const struct {
@@ -89,7 +89,7 @@ static void every_way(void **unused) {
 }
 
 // Steps of a streaming plan, whose own attention needs less shared memory than the kernel here.
-static void beside_streaming_steps(void **unused) {
+static void test_beside_streaming_steps(void **unused) {
   static const struct prompted_beside beside = {.row = 1, .position = 190, .count = 4};
   struct decode_shape shape = piece_plain;
   (void)unused;
@@ -110,7 +110,7 @@ static void beside_streaming_steps(void **unused) {
 
 // Prompts that do not fit a mixture's pass, by as many positions as there are rows beside them, or
 // by more.
-static void more_than_a_pass(void **unused) {
+static void test_more_than_a_pass(void **unused) {
   static const int counts[] = {255, 290};
   (void)unused;
   if (!depth_is_full())
@@ -157,7 +157,7 @@ static struct decode_touched touched_by(const struct decode_backend *backend) {
 
 // The rows beside use the line of the step's number, which they advance; it is not among the steps
 // whose experts are counted.
-static void forced_experts(void **unused) {
+static void test_forced_experts(void **unused) {
   (void)unused;
   const struct decode_request request = forced_request();
   const struct decode_touched expected = touched_by(&cpu_backend);
@@ -208,7 +208,7 @@ static bool agrees(const struct emulated *plugin, const struct alteration *alter
   return pass;
 }
 
-static void alterations_are_noticed(void **unused) {
+static void test_alterations_are_noticed(void **unused) {
   static const struct decode_prompt same = {.row = 1, .count = 3, .beside = true};
   const struct alteration none = {"nothing", NULL, 9, 9, 1, same};
   const struct alteration alterations[] = {
@@ -231,7 +231,7 @@ static void alterations_are_noticed(void **unused) {
 }
 
 // A batch of one row has no other rows: the prompt alone, and no step.
-static void nothing_beside(void **unused) {
+static void test_nothing_beside(void **unused) {
   (void)unused;
   struct decode_request request = forced_request();
   const struct prompted_beside beside = {.row = 0, .position = 9, .count = 5};
@@ -241,13 +241,13 @@ static void nothing_beside(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_family),
-      cmocka_unit_test(every_way),
-      cmocka_unit_test(beside_streaming_steps),
-      cmocka_unit_test(more_than_a_pass),
-      cmocka_unit_test(forced_experts),
-      cmocka_unit_test(nothing_beside),
-      cmocka_unit_test(alterations_are_noticed),
+      cmocka_unit_test(test_every_family),
+      cmocka_unit_test(test_every_way),
+      cmocka_unit_test(test_beside_streaming_steps),
+      cmocka_unit_test(test_more_than_a_pass),
+      cmocka_unit_test(test_forced_experts),
+      cmocka_unit_test(test_nothing_beside),
+      cmocka_unit_test(test_alterations_are_noticed),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

@@ -1,6 +1,7 @@
 // The kernels that fill the GPU's memory, and attention over the resulting cache, run separately by
 // the host emulator: weights and cache are bit-identical to the host's, outputs match the oracle's.
 // Deep: on all emulators, and as nvcc's PTX.
+#include "kernels/integers.h"
 #include "tests/support/kernels/emulated.h"
 
 #include <math.h>
@@ -24,8 +25,7 @@ static void check_fill(const struct emulated *plugin, enum element type, int row
                        float offset, size_t behind) {
   const float scale = type == ELEMENT_F32 ? 1.0f / 1024 : 0.3f; // 1 + q / 1024 is exact: weights.h
   const uint64_t key = weights_key(99, TENSOR_WQ, 3);
-  const int stride =
-      type == ELEMENT_F32 ? columns : (int)gpu_round_up((size_t)columns, ROW_ALIGNMENT);
+  const int stride = type == ELEMENT_F32 ? columns : (int)round_up((size_t)columns, ROW_ALIGNMENT);
   char *memory = emulated_take(size(rows * stride) * element_bytes(type) + behind);
   struct fill_arguments a = {.destination = memory + behind,
                              .layout = FILL_MATRIX,
@@ -61,10 +61,10 @@ static const struct cache {
 #define CACHES (sizeof caches / sizeof caches[0])
 
 static int padded_context(const struct cache *c) {
-  return (int)gpu_round_up((size_t)c->context, VALUE_BLOCK);
+  return (int)round_up((size_t)c->context, VALUE_BLOCK);
 }
 static int head_stride(const struct cache *c) {
-  return (int)gpu_round_up((size_t)c->head_dim, ROW_ALIGNMENT);
+  return (int)round_up((size_t)c->head_dim, ROW_ALIGNMENT);
 }
 static size_t key_count(const struct cache *c) {
   return size(c->batch * c->kv_heads * padded_context(c) * head_stride(c));
@@ -124,7 +124,7 @@ static void check_fill_cache(const struct emulated *plugin, enum element type,
   emulated_give_back();
 }
 
-static void filling_is_the_hosts(void **unused) {
+static void test_filling_is_the_hosts(void **unused) {
   static const int shapes[][2] = {{1, 1}, {3, 64}, {5, 65}, {7, 200}, {1, 4099}};
   (void)unused;
   for (size_t p = 0; p < EMULATED; p++) {
@@ -294,7 +294,7 @@ static void check_attention(const struct attended *t) {
   emulated_give_back();
 }
 
-static void attention_is_the_oracles(void **unused) {
+static void test_attention_is_the_oracles(void **unused) {
   static const int groups[] = {1, 7, 12}, splits[] = {1, 2, 3, 5};
   (void)unused;
   for (size_t p = 0; p < EMULATED; p++) {
@@ -330,8 +330,8 @@ static void attention_is_the_oracles(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(filling_is_the_hosts),
-      cmocka_unit_test(attention_is_the_oracles),
+      cmocka_unit_test(test_filling_is_the_hosts),
+      cmocka_unit_test(test_attention_is_the_oracles),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

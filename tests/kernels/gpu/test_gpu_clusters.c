@@ -11,7 +11,7 @@
 // On sm_90's matrix unit: warpgroups side by side in rows and in columns. With 16 columns each, and
 // with the maximum. Each multiprocessor, or cluster of two, has several tiles or a part of one; or
 // clusters of eight add up the parts of theirs; or tiles have two strips.
-static void every_batch_by_wgmma(void **unused) {
+static void test_every_batch_by_wgmma(void **unused) {
   static const struct {
     int batch, units;
     size_t mix;
@@ -35,7 +35,7 @@ static void every_batch_by_wgmma(void **unused) {
 // Norms between two products, whose first passes on its vectors, whole but no multiple of a tile:
 // from sums that are all a block's, merged, or added up in a cluster, of batches that do not fill
 // their columns, in one layer with a norm of its own kind at each end and in several.
-static void norms_between_products(void **unused) {
+static void test_norms_between_products(void **unused) {
   static const struct {
     int batch, units;
     size_t mix;
@@ -71,7 +71,7 @@ static const char *fallback_of(const struct emulated *plugin, const struct decod
 // Clusters that the device refuses, or does not hold as many of as the plan has, are left out; the
 // step's form says so. Those of two are four, as gate and up have four tiles. Clusters of eight, on
 // a device of which no part holds so many blocks, become smaller.
-static void clusters_are_refused(void **unused) {
+static void test_clusters_are_refused(void **unused) {
   enum { UNITS = 8, ENOUGH = UNITS / 2 };
   static const struct {
     const char *tuning, *limit;
@@ -107,7 +107,7 @@ static void clusters_are_refused(void **unused) {
   unsetenv("PERTOKEN_GPU_TUNING");
 }
 
-static void schedules_agree(void **unused) {
+static void test_schedules_agree(void **unused) {
   static const char *const tunings[] = {CLUSTERS_OF_TWO, PARTS_OF_TILES, STRIPS};
   enum { TUNINGS = sizeof tunings / sizeof tunings[0] };
   struct decode_shape shape = odd_shape;
@@ -135,10 +135,10 @@ static int load(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_batch_by_wgmma),
-      cmocka_unit_test(norms_between_products),
-      cmocka_unit_test(clusters_are_refused),
-      cmocka_unit_test(schedules_agree),
+      cmocka_unit_test(test_every_batch_by_wgmma),
+      cmocka_unit_test(test_norms_between_products),
+      cmocka_unit_test(test_clusters_are_refused),
+      cmocka_unit_test(test_schedules_agree),
   };
   return cmocka_run_group_tests(tests, load, emulated_unload);
 }

@@ -105,7 +105,7 @@ static void check_expert(const struct product *all, int rows, int columns) {
   emulated_give_back();
 }
 
-static void products_of_experts_are_exact(void **unused) {
+static void test_products_of_experts_are_exact(void **unused) {
   static const struct {
     int rows, columns, tile;
   } shapes[] = {{37, 130, 0},   {3, 4300, 0}, {37, 65, 16},
@@ -127,6 +127,6 @@ static void products_of_experts_are_exact(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(products_of_experts_are_exact)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_products_of_experts_are_exact)};
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

@@ -67,7 +67,7 @@ static void check_case(size_t mixture, size_t mix, int batch, size_t plugin) {
 }
 
 // By one vector, by several, by matrix tiles of one item for an expert and of several.
-static void every_mixture(void **unused) {
+static void test_every_mixture(void **unused) {
   static const struct {
     size_t mixture, mix;
     int batch;
@@ -88,7 +88,7 @@ static bool is_combined(size_t f, size_t m, int batch, bool is_ptx) {
          (batch < MAX_BATCH || m == FIRST_FORMAT || is_ptx);
 }
 
-static void every_mixture_with_every_mix(void **unused) {
+static void test_every_mixture_with_every_mix(void **unused) {
   static const int batches[] = {1, 3, 7, MAX_BATCH};
   (void)unused;
   assert_null(piece_of(PIECE_EXPERTS, MIXTURES));
@@ -102,7 +102,7 @@ static void every_mixture_with_every_mix(void **unused) {
       }
 }
 
-static void pieces_left_out_are_noticed(void **unused) {
+static void test_pieces_left_out_are_noticed(void **unused) {
   const struct piece *piece;
   (void)unused;
   for (size_t f = 0; (piece = piece_of(PIECE_EXPERTS, f)); f++) {
@@ -113,7 +113,7 @@ static void pieces_left_out_are_noticed(void **unused) {
   }
 }
 
-static void forced_routing(void **unused) {
+static void test_forced_routing(void **unused) {
   static const int batches[] = {1, 4, 17};
   (void)unused;
   struct decode_shape shape = piece_of(PIECE_EXPERTS, MIXTRAL)->shape;
@@ -130,7 +130,7 @@ static void forced_routing(void **unused) {
 }
 
 // A valid request except for one number.
-static void refused_in_words(void **unused) {
+static void test_refused_in_words(void **unused) {
   static const struct {
     const char *words;
     size_t offset;
@@ -165,12 +165,12 @@ static void refused_in_words(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_mixture),
-      cmocka_unit_test(pieces_left_out_are_noticed),
-      cmocka_unit_test(forced_routing),
-      cmocka_unit_test(refused_in_words),
+      cmocka_unit_test(test_every_mixture),
+      cmocka_unit_test(test_pieces_left_out_are_noticed),
+      cmocka_unit_test(test_forced_routing),
+      cmocka_unit_test(test_refused_in_words),
   };
-  const struct CMUnitTest deep[] = {cmocka_unit_test(every_mixture_with_every_mix)};
+  const struct CMUnitTest deep[] = {cmocka_unit_test(test_every_mixture_with_every_mix)};
   if (emulated_load(NULL))
     return 1;
   const int failed = cmocka_run_group_tests(tests, NULL, NULL) +

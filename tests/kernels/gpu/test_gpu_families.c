@@ -70,7 +70,7 @@ static void check_request(const struct emulated *plugin, const struct decode_req
 
 // By vectors and by matrix tiles; contexts whose windows begin within a block, at the beginning of
 // one, and before all of them.
-static void every_family(void **unused) {
+static void test_every_family(void **unused) {
   static const int batches[] = {1, 3, MAX_BATCH}, contexts[] = {200, 85, 1, 130};
   const struct piece *piece;
   (void)unused;
@@ -96,7 +96,7 @@ static bool is_of_products(const struct decode_shape *shape) {
 
 // Each family's products with weights of 4, 6 and 8 bits: one mix in turn, or all of them in the
 // deep run.
-static void every_family_in_few_bits(void **unused) {
+static void test_every_family_in_few_bits(void **unused) {
   static const int batches[] = {1, 2, MAX_BATCH};
   const struct piece *piece;
   (void)unused;
@@ -113,7 +113,7 @@ static void every_family_in_few_bits(void **unused) {
 
 // Windows of several blocks and splits that begin anywhere in them or are longer than the context,
 // with heads of every padded size.
-static void every_window(void **unused) {
+static void test_every_window(void **unused) {
   static const int windows[] = {1, 63, 64, 65, 128, 300, 511, 600}, head_dims[] = {12, 80, 256};
   (void)unused;
   for (size_t w = 0; w < sizeof windows / sizeof windows[0]; w++) {
@@ -133,7 +133,7 @@ static void every_window(void **unused) {
 
 // An oracle of the same model without the piece must not agree; with weights in bf16 or, if the
 // piece belongs to products, in 4 bits.
-static void pieces_left_out_are_noticed(void **unused) {
+static void test_pieces_left_out_are_noticed(void **unused) {
   const struct piece *piece;
   (void)unused;
   for (size_t f = 0; (piece = next(&f));) {
@@ -147,7 +147,7 @@ static void pieces_left_out_are_noticed(void **unused) {
 }
 
 // Bytes and operations equal the CPU's; for windows, only the positions in them count.
-static void costs_are_the_cpus(void **unused) {
+static void test_costs_are_the_cpus(void **unused) {
   const struct piece *piece;
   (void)unused;
   for (size_t f = 0; (piece = next(&f));) {
@@ -163,9 +163,9 @@ static void costs_are_the_cpus(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_family),       cmocka_unit_test(every_family_in_few_bits),
-      cmocka_unit_test(every_window),       cmocka_unit_test(pieces_left_out_are_noticed),
-      cmocka_unit_test(costs_are_the_cpus),
+      cmocka_unit_test(test_every_family),       cmocka_unit_test(test_every_family_in_few_bits),
+      cmocka_unit_test(test_every_window),       cmocka_unit_test(test_pieces_left_out_are_noticed),
+      cmocka_unit_test(test_costs_are_the_cpus),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

@@ -4,6 +4,7 @@
 // the oracle.
 // Deep: every batch size, all emulators, and nvcc's PTX.
 // Seconds: 4, deep 80
+#include "kernels/integers.h"
 #include "tests/support/depth.h"
 #include "tests/support/kernels/compared.h"
 #include "tests/support/kernels/emulated.h"
@@ -31,7 +32,7 @@ static bool is_group(enum element element) {
 }
 
 static int stride_of(int columns) {
-  return (int)gpu_round_up((size_t)columns, UNIT);
+  return (int)round_up((size_t)columns, UNIT);
 }
 
 // ---- where a row has its codes and scales, written from the text of units.h
@@ -183,7 +184,7 @@ static void check_codes(const struct emulated *plugin, enum element element, int
   emulated_give_back();
 }
 
-static void every_code_is_worth_what_it_says(void **unused) {
+static void test_every_code_is_worth_what_it_says(void **unused) {
   (void)unused;
   for (size_t i = 0; i < EMULATED * FORMATS; i++) {
     check_codes(&emulated[i / FORMATS], formats[i % FORMATS], 130);
@@ -347,7 +348,7 @@ static bool has_columns(const struct emulated *plugin, enum element weights, int
 
 // Rows that do not fill a tile, incomplete units, fewer and more units than are fetched ahead,
 // groups that end in an odd unit.
-static void products_are_exact(void **unused) {
+static void test_products_are_exact(void **unused) {
   static const struct {
     int rows, columns, batch, warp_columns, groups, splits, chunk;
   } shapes[] = {{1, 1, 1, 16, 1, 1, 256},     {37, 130, 3, 16, 1, 1, 128},
@@ -419,7 +420,7 @@ static size_t stepping(void) {
   return count;
 }
 
-static void steps_agree_with_the_oracle(void **unused) {
+static void test_steps_agree_with_the_oracle(void **unused) {
   static const int batches[] = {1, 3, 17, 33, 65, 130};
   (void)unused;
   for (size_t i = 0; i < FORMATS * 4; i++) {
@@ -484,7 +485,7 @@ static void check_matrix(const struct emulated *plugin, const struct plan *plan,
   }
 }
 
-static void weights_are_everyones(void **unused) {
+static void test_weights_are_everyones(void **unused) {
   (void)unused;
   for (size_t i = 0; i < FORMATS; i++) {
     const struct emulated *plugin = &emulated[i % stepping()];
@@ -546,7 +547,7 @@ static void check_norm(const struct emulated *plugin, enum element type, int col
 }
 
 // Fewer elements than a block holds, as many, and more; and a length that is no multiple of 4.
-static void norms_are_rounded_exactly(void **unused) {
+static void test_norms_are_rounded_exactly(void **unused) {
   static const int columns[] = {63, 1000, 4096, 4300, 8704};
   (void)unused;
   for (size_t i = 0; i < EMULATED * 2; i++)
@@ -555,10 +556,11 @@ static void norms_are_rounded_exactly(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_code_is_worth_what_it_says), cmocka_unit_test(products_are_exact),
-      cmocka_unit_test(norms_are_rounded_exactly), cmocka_unit_test(steps_agree_with_the_oracle),
-      cmocka_unit_test(weights_are_everyones)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_code_is_worth_what_it_says),
+                                     cmocka_unit_test(test_products_are_exact),
+                                     cmocka_unit_test(test_norms_are_rounded_exactly),
+                                     cmocka_unit_test(test_steps_agree_with_the_oracle),
+                                     cmocka_unit_test(test_weights_are_everyones)};
   if (emulated_load(NULL)) {
     return 1;
   }

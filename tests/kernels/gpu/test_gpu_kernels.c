@@ -11,7 +11,7 @@
 #include <string.h>
 
 // By vectors, by vectors with one to spare, by matrix tiles.
-static void every_mix_of_types(void **unused) {
+static void test_every_mix_of_types(void **unused) {
   static const int batches[] = {1, 3, 5};
   (void)unused;
   for (size_t m = 0; m < ODD_MIXES; m++) {
@@ -23,7 +23,7 @@ static void every_mix_of_types(void **unused) {
   }
 }
 
-static void every_group_of_heads(void **unused) {
+static void test_every_group_of_heads(void **unused) {
   static const int groups[] = {1, 2, 4, 7, 8, 12, 17}, head_dims[] = {32, 64, 80, 96, 128, 2, 256};
   static const int contexts[] = {1, 2, 63, 64, 65, 200};
   (void)unused;
@@ -49,7 +49,7 @@ static void every_group_of_heads(void **unused) {
   }
 }
 
-static void every_edge_of_context(void **unused) {
+static void test_every_edge_of_context(void **unused) {
   static const int contexts[] = {1, 2, 63, 64, 65, 127, 128, 129, 200, 513};
   (void)unused;
   for (size_t c = 0; c < sizeof contexts / sizeof contexts[0]; c++) {
@@ -59,7 +59,7 @@ static void every_edge_of_context(void **unused) {
   }
 }
 
-static void every_size_of_batch(void **unused) {
+static void test_every_size_of_batch(void **unused) {
   static const int batches[] = {1, 2, 3, 4, 5, 8, 17, 33, 65, 130};
   static const size_t chosen[] = {0, 4, 8}; // of the mixes
   (void)unused;
@@ -74,7 +74,7 @@ static void every_size_of_batch(void **unused) {
 }
 
 // Rows longer than one round of a warp's loads, than a chunk, and than one block's share.
-static void long_rows(void **unused) {
+static void test_long_rows(void **unused) {
   static const int batches[] = {1, 2, 4, 6};
   const size_t apart = !depth_is_full() ? ODD_MIXES : odd_few() ? 8 : 4;
   struct decode_shape shape = {.layers = 1,
@@ -99,7 +99,7 @@ static void long_rows(void **unused) {
 }
 
 // Angles scaled for a context longer than the model was trained on: Llama 3.1's and YaRN's.
-static void scaled_angles(void **unused) {
+static void test_scaled_angles(void **unused) {
   static const struct decode_rope ropes[] = {
       {ROPE_LLAMA3, .factor = 8, .low = 1, .high = 4, .original_context = 64},
       {ROPE_YARN, 32, .low = 1, .high = 32, .magnitude = 1.3466f, .original_context = 512},
@@ -113,7 +113,7 @@ static void scaled_angles(void **unused) {
 }
 
 // Devices of other sizes: grids, splits and slices differ, the result does not.
-static void every_size_of_device(void **unused) {
+static void test_every_size_of_device(void **unused) {
   static const int units[] = {1, 5, 24};
   struct decode_shape shape = odd_shape;
   (void)unused;
@@ -141,7 +141,7 @@ static void every_size_of_device(void **unused) {
   unsetenv("EMULATOR_SHARED");
 }
 
-static void schedules_agree(void **unused) {
+static void test_schedules_agree(void **unused) {
   static const int batches[] = {1, 4, 6};
   struct decode_shape shape = odd_shape;
   (void)unused;
@@ -157,7 +157,7 @@ static void schedules_agree(void **unused) {
 }
 
 // A row of the batch gives the same logits regardless of its neighbors.
-static void rows_are_independent(void **unused) {
+static void test_rows_are_independent(void **unused) {
   static float alone[ODD_LOGITS], among[ODD_LOGITS];
   static const int batches[] = {4, 6}, first[] = {1, 2, 3, 4, 5, 6};
   static const int other[] = {100, 101, 3, 103, 104, 105}; // but for row 2
@@ -232,7 +232,7 @@ static void check_poisoned(const struct emulated *plugin, const struct decode_re
   plugin->backend->destroy(state);
 }
 
-static void what_a_step_has_not_written_does_not_matter(void **unused) {
+static void test_what_a_step_has_not_written_does_not_matter(void **unused) {
   static const int batches[] = {1, 3, 6}, contexts[] = {1, 70, 190};
   (void)unused;
   for (size_t i = 0; i < 6; i++) {
@@ -245,7 +245,7 @@ static void what_a_step_has_not_written_does_not_matter(void **unused) {
 // Where all vectors between products are whole, they are rounded to BF16 where they are made, by
 // vector kernels, by matrix kernels and, in another order, by wgmma; what is beyond the batch is
 // not written.
-static void rounded_where_they_are_made(void **unused) {
+static void test_rounded_where_they_are_made(void **unused) {
   static const struct decode_shape shape = {.layers = 2,
                                             .hidden = 72,
                                             .heads = 4,
@@ -275,17 +275,17 @@ static void rounded_where_they_are_made(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_mix_of_types),
-      cmocka_unit_test(every_group_of_heads),
-      cmocka_unit_test(every_edge_of_context),
-      cmocka_unit_test(every_size_of_batch),
-      cmocka_unit_test(long_rows),
-      cmocka_unit_test(scaled_angles),
-      cmocka_unit_test(every_size_of_device),
-      cmocka_unit_test(schedules_agree),
-      cmocka_unit_test(rows_are_independent),
-      cmocka_unit_test(what_a_step_has_not_written_does_not_matter),
-      cmocka_unit_test(rounded_where_they_are_made),
+      cmocka_unit_test(test_every_mix_of_types),
+      cmocka_unit_test(test_every_group_of_heads),
+      cmocka_unit_test(test_every_edge_of_context),
+      cmocka_unit_test(test_every_size_of_batch),
+      cmocka_unit_test(test_long_rows),
+      cmocka_unit_test(test_scaled_angles),
+      cmocka_unit_test(test_every_size_of_device),
+      cmocka_unit_test(test_schedules_agree),
+      cmocka_unit_test(test_rows_are_independent),
+      cmocka_unit_test(test_what_a_step_has_not_written_does_not_matter),
+      cmocka_unit_test(test_rounded_where_they_are_made),
   };
   return cmocka_run_group_tests(tests, emulated_load_sources, emulated_unload);
 }

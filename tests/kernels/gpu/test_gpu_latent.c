@@ -3,6 +3,7 @@
 // latents, of steps and of prompts, compared with the oracle's.
 // Deep: on all emulators, and as nvcc's PTX.
 // Seconds: 3
+#include "kernels/integers.h"
 #include "tests/support/depth.h"
 #include "tests/support/kernels/emulated.h"
 
@@ -17,7 +18,7 @@
 #include "kernels/reference/stages.h"
 #include "kernels/weights.h"
 
-static void filling_turns_about(void **unused) {
+static void test_filling_turns_about(void **unused) {
   enum { HEADS = 3, COLUMNS = 20, WIDTH = 72, STRIDE = 64 };
   const uint64_t key = weights_key(7, TENSOR_K_B, 1);
   (void)unused;
@@ -101,7 +102,7 @@ static void check_sums(const struct emulated *plugin, const char *kernel, const 
 }
 
 static void check_heads(const struct emulated *plugin, const struct heads *t) {
-  const int stride = (int)gpu_round_up((size_t)t->columns, ROW_ALIGNMENT);
+  const int stride = (int)round_up((size_t)t->columns, ROW_ALIGNMENT);
   const int apart = t->columns + 8, row = t->heads * apart; // in floats of the input
   int padded = t->tile;
   while (t->tile && padded < t->batch) {
@@ -147,7 +148,7 @@ static void check_heads(const struct emulated *plugin, const struct heads *t) {
   emulated_give_back();
 }
 
-static void products_by_heads_are_exact(void **unused) {
+static void test_products_by_heads_are_exact(void **unused) {
   static const struct heads shapes[] = {{3, 37, 20, 1, 0},    {1, 5, 600, 2, 0},
                                         {5, 3, 72, 3, 0},     {3, 72, 20, 7, 16},
                                         {2, 300, 72, 40, 16}, {3, 33, 300, 50, 64}};
@@ -179,7 +180,7 @@ static float value_at(int which, int b, int i) {
 }
 
 static int stride_of(const struct latent *t) {
-  return (int)gpu_round_up(size(t->rank + t->rope_dim), ROW_ALIGNMENT);
+  return (int)round_up(size(t->rank + t->rope_dim), ROW_ALIGNMENT);
 }
 
 enum { ABSORBED = 1, QUERY, ENTRY, NORM, CACHE };
@@ -321,7 +322,7 @@ static void run_latent(const struct emulated *plugin, enum element type, const s
 }
 
 static void check_latent(const struct emulated *plugin, enum element type, const struct latent *t) {
-  const int padded = (int)gpu_round_up((size_t)t->context, VALUE_BLOCK), stride = stride_of(t);
+  const int padded = (int)round_up((size_t)t->context, VALUE_BLOCK), stride = stride_of(t);
   const int groups = (t->heads + LATENT_HEADS - 1) / LATENT_HEADS, items = t->batch * groups;
   const int query = t->heads * t->head_dim + 4, entry = t->rank + t->rope_dim + 8;
   const int partials = items * t->splits * LATENT_HEADS * (LATENT_RANK + ATTENTION_PARTIAL);
@@ -394,22 +395,22 @@ static void check_shapes(const struct latent shapes[SHAPES]) {
   }
 }
 
-static void attention_is_the_oracles(void **unused) {
+static void test_attention_is_the_oracles(void **unused) {
   (void)unused;
   check_shapes(steps);
 }
 
-static void prompts_are_the_oracles(void **unused) {
+static void test_prompts_are_the_oracles(void **unused) {
   (void)unused;
   check_shapes(prompts);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(filling_turns_about),
-      cmocka_unit_test(products_by_heads_are_exact),
-      cmocka_unit_test(attention_is_the_oracles),
-      cmocka_unit_test(prompts_are_the_oracles),
+      cmocka_unit_test(test_filling_turns_about),
+      cmocka_unit_test(test_products_by_heads_are_exact),
+      cmocka_unit_test(test_attention_is_the_oracles),
+      cmocka_unit_test(test_prompts_are_the_oracles),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

@@ -29,7 +29,7 @@ static void check_matrix(const struct product *p, int columns, int splits, int c
   check_product(p, kernel, blocks, &a);
 }
 
-static void matrix_products_are_exact(void **unused) {
+static void test_matrix_products_are_exact(void **unused) {
   static const struct {
     int rows, columns, batch, warp_columns, groups, splits, chunk;
   } shapes[] = {
@@ -57,7 +57,7 @@ static void matrix_products_are_exact(void **unused) {
   }
 }
 
-static void tiles_lie_as_they_say(void **unused) {
+static void test_tiles_lie_as_they_say(void **unused) {
   enum { ELEMENTS = 64 };
   (void)unused;
   for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
@@ -94,8 +94,8 @@ static void tiles_lie_as_they_say(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matrix_products_are_exact),
-      cmocka_unit_test(tiles_lie_as_they_say),
+      cmocka_unit_test(test_matrix_products_are_exact),
+      cmocka_unit_test(test_tiles_lie_as_they_say),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

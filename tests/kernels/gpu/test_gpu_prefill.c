@@ -29,7 +29,7 @@ enum { CHUNKS = sizeof chunks / sizeof chunks[0] };
 
 // By vectors and by matrix tiles; across a boundary between blocks of the cache, or within one
 // chunk.
-static void every_family(void **unused) {
+static void test_every_family(void **unused) {
   const struct piece *piece;
   (void)unused;
   for (size_t f = 0; (piece = prompted_piece(&f));)
@@ -48,7 +48,7 @@ static void every_family(void **unused) {
 
 // Windows that begin anywhere in a block, or are longer than the prompt, and heads of every padded
 // size; one KV head for three query heads, and one for each.
-static void every_window(void **unused) {
+static void test_every_window(void **unused) {
   static const int windows[] = {1, 25, 64, 600}, head_dims[] = {80, 12, 192, 40};
   (void)unused;
   for (size_t w = 0; w < sizeof windows / sizeof windows[0]; w++)
@@ -67,7 +67,7 @@ static void every_window(void **unused) {
 }
 
 // Weights in few bits; the emulators have 64 columns in two of the formats.
-static void every_format(void **unused) {
+static void test_every_format(void **unused) {
   (void)unused;
   for (int e = ELEMENT_INT8; e < ELEMENTS; e++) {
     if (!lies_in_units((enum element)e))
@@ -84,7 +84,7 @@ static void every_format(void **unused) {
 
 // More positions than a product takes at a time, also one by heads and of experts; and for a
 // mixture with many of these than a pass, in chunks of two.
-static void more_than_a_pass(void **unused) {
+static void test_more_than_a_pass(void **unused) {
   (void)unused;
   if (!depth_is_full())
     skip();
@@ -107,7 +107,7 @@ static void more_than_a_pass(void **unused) {
 // Experts from a table: a position uses the line of its number and the column of its row, wrapping
 // around at the table's end, in several chunks. Another table is detected, and experts touched by
 // prompts are not counted.
-static void forced_experts(void **unused) {
+static void test_forced_experts(void **unused) {
   (void)unused;
   enum { LONGER = ROUTING_STEPS + 6 };
   struct decode_shape shape = piece_of(PIECE_EXPERTS, 0)->shape;
@@ -130,7 +130,7 @@ static void forced_experts(void **unused) {
 }
 
 // Queries from wq or of low rank, with experts; in either cache; by vectors and by matrix tiles.
-static void latent_attention(void **unused) {
+static void test_latent_attention(void **unused) {
   static const struct {
     size_t piece, mix;
     int chunk, count;
@@ -148,7 +148,7 @@ static void latent_attention(void **unused) {
 
 // Compared with decoding token by token on the device, where the tolerance would hide what both
 // omit.
-static void decoded_alike(void **unused) {
+static void test_decoded_alike(void **unused) {
   const struct decode_shape *const shapes[] = {&piece_plain, &piece_of(PIECE_LATENT, 0)->shape};
   (void)unused;
   for (size_t s = 0; s < 2; s++) {
@@ -156,7 +156,8 @@ static void decoded_alike(void **unused) {
         prompted_request(shapes[s], &prompted_mixes[0].types, SHORT);
     const double error = prompted_decoded(&emulated[s], &request, SHORT, 5);
     if (!(error < 4e-3))
-      fail_msg("%s: error %g", s ? "latent attention" : "plain", error);
+      fail_msg("%s: expected an error below 4e-3, found %g", s ? "latent attention" : "plain",
+               error);
   }
 }
 
@@ -174,7 +175,7 @@ static void check_left_out(const struct emulated *plugin, const struct piece *pi
 }
 
 // An oracle of the same model without the piece must not agree.
-static void pieces_left_out_are_noticed(void **unused) {
+static void test_pieces_left_out_are_noticed(void **unused) {
   const struct piece *piece;
   (void)unused;
   for (size_t f = 0; (piece = piece_of(PIECE_DENSE, f)); f += depth_is_full() ? 1 : 4)
@@ -185,7 +186,7 @@ static void pieces_left_out_are_noticed(void **unused) {
 }
 
 // Each differs in one thing from a valid prompt.
-static void prompts_are_refused(void **unused) {
+static void test_prompts_are_refused(void **unused) {
   (void)unused;
   const struct decode_backend *backend = emulated[0].backend;
   static const int tokens[] = {1, 2, 3, 4, 5, 6, 7, 8}, unknown[] = {1, PIECE_VOCAB};
@@ -217,7 +218,7 @@ static void prompts_are_refused(void **unused) {
 }
 
 // A plan refuses a chunk longer than the cache; without a chunk it is accepted.
-static void requests_are_refused(void **unused) {
+static void test_requests_are_refused(void **unused) {
   (void)unused;
   const struct decode_backend *backend = emulated[0].backend;
   struct decode_request request = prompted_request(&piece_plain, &prompted_mixes[0].types, 7);
@@ -230,7 +231,7 @@ static void requests_are_refused(void **unused) {
 }
 
 // Room for a prompt counts as memory held; the cost of a step does not change.
-static void costs_are_a_steps(void **unused) {
+static void test_costs_are_a_steps(void **unused) {
   (void)unused;
   struct decode_request request = prompted_request(&piece_plain, &prompted_mixes[0].types, 0);
   struct decode_cost alone, both;
@@ -244,12 +245,17 @@ static void costs_are_a_steps(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_family),        cmocka_unit_test(every_window),
-      cmocka_unit_test(every_format),        cmocka_unit_test(more_than_a_pass),
-      cmocka_unit_test(decoded_alike),       cmocka_unit_test(pieces_left_out_are_noticed),
-      cmocka_unit_test(prompts_are_refused), cmocka_unit_test(requests_are_refused),
-      cmocka_unit_test(costs_are_a_steps),   cmocka_unit_test(forced_experts),
-      cmocka_unit_test(latent_attention),
+      cmocka_unit_test(test_every_family),
+      cmocka_unit_test(test_every_window),
+      cmocka_unit_test(test_every_format),
+      cmocka_unit_test(test_more_than_a_pass),
+      cmocka_unit_test(test_decoded_alike),
+      cmocka_unit_test(test_pieces_left_out_are_noticed),
+      cmocka_unit_test(test_prompts_are_refused),
+      cmocka_unit_test(test_requests_are_refused),
+      cmocka_unit_test(test_costs_are_a_steps),
+      cmocka_unit_test(test_forced_experts),
+      cmocka_unit_test(test_latent_attention),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

@@ -97,7 +97,7 @@ static void check(const struct emulated *plugin, const struct decode_request *re
 }
 
 // In BF16 the libraries take any shape.
-static void every_family(void **unused) {
+static void test_every_family(void **unused) {
   const struct piece *piece;
   (void)unused;
   for (size_t f = 0; (piece = prompted_piece(&f));) {
@@ -123,7 +123,7 @@ static void check_codes(const struct emulated *plugin, const struct decode_reque
 }
 
 // With the scales of E4M3, in the codes that a device stores; every epilogue.
-static void in_e4m3(void **unused) {
+static void test_in_e4m3(void **unused) {
   (void)unused;
   const struct decode_shape plain = even;
   struct decode_shape biased = even, single = even;
@@ -143,7 +143,7 @@ static void in_e4m3(void **unused) {
 }
 
 // Compared with decoding token by token on the device.
-static void decoded_alike(void **unused) {
+static void test_decoded_alike(void **unused) {
   (void)unused;
   for (size_t p = 0; p < 2; p++)
     for (size_t m = 0; m < 2; m++) {
@@ -161,7 +161,7 @@ static void decoded_alike(void **unused) {
 }
 
 // An oracle of the same model without what a finishing kernel adds must not agree.
-static void pieces_left_out_are_noticed(void **unused) {
+static void test_pieces_left_out_are_noticed(void **unused) {
   static const char *const names[] = {"GELU", "clamped SwiGLU", "biases of q, k and v",
                                       "bias of wo", "biases of the MLP"};
   (void)unused;
@@ -183,7 +183,7 @@ static void pieces_left_out_are_noticed(void **unused) {
 }
 
 // Nor may it agree if the library adds its sums to what was there before.
-static void alterations_are_noticed(void **unused) {
+static void test_alterations_are_noticed(void **unused) {
   (void)unused;
   for (size_t p = 0; p < 2; p++) {
     const struct emulated *plugin = &emulated[p];
@@ -221,7 +221,7 @@ static const struct decline {
     {"FAKE_BLASLT_NO_WAY", "0", 0, 3, "own tiles: passes this short, or weights and activations"},
 };
 
-static void own_tiles_serve(void **unused) {
+static void test_own_tiles_serve(void **unused) {
   (void)unused;
   const struct emulated *plugin = &emulated[0];
   for (size_t i = 0; i < sizeof declines / sizeof declines[0]; i++) {
@@ -240,7 +240,7 @@ static void own_tiles_serve(void **unused) {
 }
 
 // A single declined product is named, with the reason; the library keeps the others.
-static void some_are_declined(void **unused) {
+static void test_some_are_declined(void **unused) {
   (void)unused;
   const struct emulated *plugin = &emulated[0];
   struct decode_shape shape = even;
@@ -256,7 +256,7 @@ static void some_are_declined(void **unused) {
 }
 
 // Each product of a prompt in turn fails: the pass starts again without the library for it.
-static void failing_midway(void **unused) {
+static void test_failing_midway(void **unused) {
   // The products of a layer, in their order: qkv, wo, gate, up, down.
   static const char *const products[] = {"qkv", "output", "MLP", "MLP", "MLP"};
   (void)unused;
@@ -331,7 +331,7 @@ static long products_besides(const struct decode_request *request) {
 
 // All of them by the library, some, or none that the table gives enough positions; the number of
 // products is the table's.
-static void experts_of_a_table(void **unused) {
+static void test_experts_of_a_table(void **unused) {
   enum { COUNT = 26, CHUNK = 17, PASSES = 2 };
   static const int positions[] = {1, 5, 17};
   (void)unused;
@@ -360,7 +360,7 @@ static void experts_of_a_table(void **unused) {
 }
 
 // More than the library is asked for in the smaller steps, and than our own tiles take at a time.
-static void experts_with_many_positions(void **unused) {
+static void test_experts_with_many_positions(void **unused) {
   enum { COUNT = 280 };
   (void)unused;
   if (!depth_is_full())
@@ -384,7 +384,7 @@ static void experts_with_many_positions(void **unused) {
 }
 
 // Those that the model chooses: every router, shared expert and bias of the families.
-static void experts_of_a_router(void **unused) {
+static void test_experts_of_a_router(void **unused) {
   const struct piece *piece;
   (void)unused;
   for (size_t f = 0; (piece = piece_of(PIECE_EXPERTS, f)); f++) {
@@ -405,19 +405,19 @@ static void experts_of_a_router(void **unused) {
 }
 
 // Compared with decoding token by token on the device, which chooses by the same table.
-static void experts_decoded_alike(void **unused) {
+static void test_experts_decoded_alike(void **unused) {
   (void)unused;
   struct decode_request request = prompted_request(&mixture, &prompted_mixes[0].types, SHORT);
   request.routing = ROUTING_UNIFORM;
   use_experts(&emulated[0], 2);
   const double error = prompted_decoded(&emulated[0], &request, SHORT, 7);
   if (!(error < 4e-3))
-    fail_msg("error %g", error);
+    fail_msg("expected an error below 4e-3, found %g", error);
 }
 
 // Each product of a pass's first layer in turn fails, of whichever expert: our own tiles do that
 // product for all experts, and the other one goes on.
-static void experts_declined_midway(void **unused) {
+static void test_experts_declined_midway(void **unused) {
   static const char *const words =
       "cuBLASLt 13.1.0; own tiles: experts (cuBLASLt 13.1.0 fails to multiply (status 13))";
   const struct emulated *plugin = &emulated[0];
@@ -436,7 +436,7 @@ static void experts_declined_midway(void **unused) {
 }
 
 // Without a library, with one that takes their sizes for no product, or in types that none takes.
-static void experts_without_a_library(void **unused) {
+static void test_experts_without_a_library(void **unused) {
   static const char *const odd = "cuBLASLt 13.1.0; own tiles: experts (cuBLASLt 13.1.0 has no way "
                                  "to multiply 16 vectors by 40 x 128 in e4m3 (status 15))";
   const struct emulated *plugin = &emulated[0];
@@ -468,7 +468,7 @@ static void check_beside(const struct emulated *plugin, const struct decode_requ
   assert_int_equal(library_of(plugin)->alive(), 0);
 }
 
-static void steps_beside(void **unused) {
+static void test_steps_beside(void **unused) {
   (void)unused;
   for (size_t p = 0; p < 2; p++) {
     struct decode_request request = prompted_request(&even, &prompted_mixes[p].types, 7);
@@ -478,7 +478,7 @@ static void steps_beside(void **unused) {
   }
 }
 
-static void experts_beside_steps(void **unused) {
+static void test_experts_beside_steps(void **unused) {
   (void)unused;
   for (int p = 0; p < 2; p++) {
     struct decode_request request = prompted_request(&mixture, &prompted_mixes[0].types, 7);
@@ -491,7 +491,7 @@ static void experts_beside_steps(void **unused) {
 
 // A step is counted once although its pass is begun again, after the last router, without the
 // library for the shared expert; its number is seen in the experts from the table.
-static void failing_beside_a_step(void **unused) {
+static void test_failing_beside_a_step(void **unused) {
   enum { SHARED_DOWN = 6 }; // after qkv, wo, router, gate and up
   (void)unused;
   const struct emulated *plugin = &emulated[0];
@@ -514,23 +514,23 @@ static void failing_beside_a_step(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_family),
-      cmocka_unit_test(in_e4m3),
-      cmocka_unit_test(decoded_alike),
-      cmocka_unit_test(pieces_left_out_are_noticed),
-      cmocka_unit_test(alterations_are_noticed),
-      cmocka_unit_test(own_tiles_serve),
-      cmocka_unit_test(some_are_declined),
-      cmocka_unit_test(failing_midway),
-      cmocka_unit_test(experts_of_a_table),
-      cmocka_unit_test(experts_with_many_positions),
-      cmocka_unit_test(experts_of_a_router),
-      cmocka_unit_test(experts_decoded_alike),
-      cmocka_unit_test(experts_declined_midway),
-      cmocka_unit_test(experts_without_a_library),
-      cmocka_unit_test(steps_beside),
-      cmocka_unit_test(experts_beside_steps),
-      cmocka_unit_test(failing_beside_a_step),
+      cmocka_unit_test(test_every_family),
+      cmocka_unit_test(test_in_e4m3),
+      cmocka_unit_test(test_decoded_alike),
+      cmocka_unit_test(test_pieces_left_out_are_noticed),
+      cmocka_unit_test(test_alterations_are_noticed),
+      cmocka_unit_test(test_own_tiles_serve),
+      cmocka_unit_test(test_some_are_declined),
+      cmocka_unit_test(test_failing_midway),
+      cmocka_unit_test(test_experts_of_a_table),
+      cmocka_unit_test(test_experts_with_many_positions),
+      cmocka_unit_test(test_experts_of_a_router),
+      cmocka_unit_test(test_experts_decoded_alike),
+      cmocka_unit_test(test_experts_declined_midway),
+      cmocka_unit_test(test_experts_without_a_library),
+      cmocka_unit_test(test_steps_beside),
+      cmocka_unit_test(test_experts_beside_steps),
+      cmocka_unit_test(test_failing_beside_a_step),
   };
   return cmocka_run_group_tests(tests, load, emulated_unload);
 }

@@ -5,6 +5,7 @@
 #include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/token.h"
+#include "kernels/integers.h"
 #include "tests/support/kernels/emulated.h"
 #include "tests/support/kernels/integer_product.h"
 
@@ -47,7 +48,7 @@ static void check_vector(const struct product *p, unsigned blocks) {
   emulated_give_back();
 }
 
-static void vector_products_are_exact(void **unused) {
+static void test_vector_products_are_exact(void **unused) {
   static const struct {
     int rows, columns;
     unsigned blocks;
@@ -74,7 +75,7 @@ static void vector_products_are_exact(void **unused) {
 }
 
 // Fewer than the threads' loads at a time, and more.
-static void rounded_vectors_are_taken(void **unused) {
+static void test_rounded_vectors_are_taken(void **unused) {
   static const int columns[] = {64, 4160, 16448};
   (void)unused;
   for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
@@ -93,7 +94,7 @@ static void rounded_vectors_are_taken(void **unused) {
   }
 }
 
-static void embedding_is_exact(void **unused) {
+static void test_embedding_is_exact(void **unused) {
   enum { VOCAB = 5, BATCH = 4 };
   static const int hidden[] = {1, 7, 64, 65, 4500};
   (void)unused;
@@ -103,7 +104,7 @@ static void embedding_is_exact(void **unused) {
     const int h = hidden[i / 2 % 5];
     const struct product like = {
         .plugin = plugin, .weights = type, .rows = VOCAB, .columns = h, .batch = BATCH};
-    const int stride = (int)gpu_round_up((size_t)h, ROW_ALIGNMENT);
+    const int stride = (int)round_up((size_t)h, ROW_ALIGNMENT);
     int *tokens = emulated_take(BATCH * sizeof *tokens);
     for (int b = 0; b < BATCH; b++) {
       tokens[b] = (b * 3 + 1) % VOCAB;
@@ -129,9 +130,9 @@ static void embedding_is_exact(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vector_products_are_exact),
-      cmocka_unit_test(rounded_vectors_are_taken),
-      cmocka_unit_test(embedding_is_exact),
+      cmocka_unit_test(test_vector_products_are_exact),
+      cmocka_unit_test(test_rounded_vectors_are_taken),
+      cmocka_unit_test(test_embedding_is_exact),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

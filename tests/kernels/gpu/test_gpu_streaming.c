@@ -88,7 +88,7 @@ static void check_way(const struct emulated *plugin, const struct way *way,
   compared_steps(plugin->backend, &request, &request, what, steps);
 }
 
-static void every_way(void **unused) {
+static void test_every_way(void **unused) {
   (void)unused;
   for (size_t w = 0; w < WAYS; w++)
     for (size_t m = 0; m < MIXES; m++)
@@ -103,7 +103,7 @@ static void every_way(void **unused) {
 
 // With one head, 24 rows of qkv and few of gate and up or down, fewer than the warps of all blocks:
 // a block that had none would miss a mark.
-static void each_block_has_rows(void **unused) {
+static void test_each_block_has_rows(void **unused) {
   (void)unused;
   static const int widths[] = {200, 24, 16};
   for (int seed = 1; seed <= (depth_is_full() ? 4 : 1); seed++)
@@ -131,8 +131,8 @@ static void each_block_has_rows(void **unused) {
   unsetenv("EMULATOR_SHARED");
 }
 
-// What a second step adds, the marks and the cache of the one before, every_way holds.
-static void every_format(void **unused) {
+// What a second step adds, the marks and the cache of the one before, test_every_way holds.
+static void test_every_format(void **unused) {
   (void)unused;
   for (size_t w = 0; w < FORMAT_WAYS; w++)
     for (size_t f = 0; f < FORMATS; f++)
@@ -232,7 +232,7 @@ static bool is_deep_turn_of(size_t mixture, size_t format, size_t emulator) {
 }
 
 // In the model's type, and in every format.
-static void every_mixture(void **unused) {
+static void test_every_mixture(void **unused) {
   (void)unused;
   for (size_t x = 0; x < MIXTURES; x++)
     for (size_t f = 0; f <= FORMATS; f++)
@@ -252,7 +252,7 @@ static void every_mixture(void **unused) {
 }
 
 // Of several rows that choose mostly the same experts, some of the items are not there.
-static void forced_choices(void **unused) {
+static void test_forced_choices(void **unused) {
   (void)unused;
   for (size_t x = 0; x < MIXTURES; x++)
     for (size_t p = 0; p < 2; p++) {
@@ -270,7 +270,7 @@ static void forced_choices(void **unused) {
 }
 
 // Experts with biases are left to a graph, which says so.
-static void mixtures_fall_back(void **unused) {
+static void test_mixtures_fall_back(void **unused) {
   (void)unused;
   for (size_t p = 0; p < 2; p++) {
     const struct decode_backend *backend = emulated[p].backend;
@@ -328,7 +328,7 @@ static void step_with_changed_scales(const struct emulated *plugin,
 }
 
 // The products of launches, whose rows' scales other suites check, say what is right.
-static void each_row_has_its_scale(void **unused) {
+static void test_each_row_has_its_scale(void **unused) {
   static const struct {
     size_t emulator, mixture; // MIXTURES: a dense model
     enum element weights;
@@ -377,7 +377,7 @@ static double copies_met(const char *tuning) {
 
 // Fewer copies are under way if fewer may be, though the slots are the same. By nature these land
 // soon, so there are not many in any case.
-static void few_copies_are_under_way(void **unused) {
+static void test_few_copies_are_under_way(void **unused) {
   (void)unused;
   setenv("EMULATOR_UNITS", "1", 1);
   setenv("EMULATOR_SHARED", "330000", 1);
@@ -391,7 +391,7 @@ static void few_copies_are_under_way(void **unused) {
   setenv("PERTOKEN_GPU_TUNING", "step=streaming", 1);
 }
 
-static void refused_in_words(void **unused) {
+static void test_refused_in_words(void **unused) {
   static const struct {
     int batch;
     const char *shared, *words;
@@ -417,15 +417,15 @@ static int load(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_way),
-      cmocka_unit_test(each_block_has_rows),
-      cmocka_unit_test(every_format),
-      cmocka_unit_test(every_mixture),
-      cmocka_unit_test(forced_choices),
-      cmocka_unit_test(mixtures_fall_back),
-      cmocka_unit_test(each_row_has_its_scale),
-      cmocka_unit_test(few_copies_are_under_way),
-      cmocka_unit_test(refused_in_words),
+      cmocka_unit_test(test_every_way),
+      cmocka_unit_test(test_each_block_has_rows),
+      cmocka_unit_test(test_every_format),
+      cmocka_unit_test(test_every_mixture),
+      cmocka_unit_test(test_forced_choices),
+      cmocka_unit_test(test_mixtures_fall_back),
+      cmocka_unit_test(test_each_row_has_its_scale),
+      cmocka_unit_test(test_few_copies_are_under_way),
+      cmocka_unit_test(test_refused_in_words),
   };
   return cmocka_run_group_tests(tests, load, emulated_unload);
 }

@@ -1,6 +1,7 @@
 // The GPU's small kernels, run separately by the host emulator: rounding activations and choosing a
 // token are bit-identical to the host.
 // Deep: on all emulators, and as nvcc's PTX.
+#include "kernels/integers.h"
 #include "tests/support/kernels/emulated.h"
 
 #include <float.h>
@@ -33,7 +34,7 @@ static float rounding_input(int batch_row, int columns, int c) {
 static void check_rounding(const struct emulated *plugin, enum element to, bool with_norm,
                            int columns) {
   enum { BATCH = 7, PADDED = 16 };
-  const int stride = (int)gpu_round_up((size_t)columns, ROW_ALIGNMENT);
+  const int stride = (int)round_up((size_t)columns, ROW_ALIGNMENT);
   const int apart = columns + (columns % 8 ? 0 : 4); // from a vector to the next
   float *input = emulated_take(size(BATCH * apart) * sizeof *input);
   float *norm = emulated_take((size_t)columns * sizeof *norm),
@@ -76,7 +77,7 @@ static void check_rounding(const struct emulated *plugin, enum element to, bool 
   emulated_give_back();
 }
 
-static void rounding_is_the_hosts(void **unused) {
+static void test_rounding_is_the_hosts(void **unused) {
   static const int columns[] = {1, 8, 63, 64, 65, 1000, 4102};
   (void)unused;
   for (size_t p = 0; p < EMULATED; p++) {
@@ -89,7 +90,7 @@ static void rounding_is_the_hosts(void **unused) {
   }
 }
 
-static void the_first_of_the_largest_is_chosen(void **unused) {
+static void test_the_first_of_the_largest_is_chosen(void **unused) {
   enum { BATCH = 6 };
   static const int vocabs[] = {1, 2, 300, 64 * 256, 40001};
   (void)unused;
@@ -134,7 +135,7 @@ static void the_first_of_the_largest_is_chosen(void **unused) {
 
 // With ranks: keys are ordered like the best logits, the first of equal ones before the others, and
 // are the same for both zeros; the token is that of the largest key, here of two ranks.
-static void the_best_of_all_ranks_is_chosen(void **unused) {
+static void test_the_best_of_all_ranks_is_chosen(void **unused) {
   enum { VOCAB = 3, ROWS = 9, RANKS = 2 };
   static const float best[ROWS][RANKS] = {
       {1, 2},     {2, 1},        {2, 2},          {-1, -2},   {-2, -1},
@@ -177,9 +178,9 @@ static void the_best_of_all_ranks_is_chosen(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rounding_is_the_hosts),
-      cmocka_unit_test(the_first_of_the_largest_is_chosen),
-      cmocka_unit_test(the_best_of_all_ranks_is_chosen),
+      cmocka_unit_test(test_rounding_is_the_hosts),
+      cmocka_unit_test(test_the_first_of_the_largest_is_chosen),
+      cmocka_unit_test(test_the_best_of_all_ranks_is_chosen),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

@@ -2,6 +2,7 @@
 // must be exact.
 // Deep: kernels of every number of columns, as nvcc's PTX.
 // Seconds: 10, deep 30
+#include "kernels/integers.h"
 #include "tests/support/depth.h"
 #include "tests/support/kernels/emulated.h"
 #include "tests/support/kernels/integer_product.h"
@@ -108,8 +109,7 @@ static void check_wgmma(const struct product *p, int columns, int strips, struct
   const int rows =
       wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates * sharing.beside * strips;
   const size_t row = (size_t)a.stride * weight;
-  const int stride =
-      is_paired(p) ? (int)gpu_round_up((size_t)a.stride, WGMMA_STEP_BYTES) : a.stride;
+  const int stride = is_paired(p) ? (int)round_up((size_t)a.stride, WGMMA_STEP_BYTES) : a.stride;
   struct even_work work = {.tiles = (unsigned)((p->rows + rows - 1) / rows),
                            .steps = (unsigned)(row + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES};
   const unsigned units = work.tiles * work.steps, blocks = sharing.parts > 1 ? 0 : sharing.blocks;
@@ -212,19 +212,19 @@ static void check_shapes(bool in_parts) {
   }
 }
 
-static void products_are_exact(void **unused) {
+static void test_products_are_exact(void **unused) {
   (void)unused;
   check_shapes(false);
 }
 
-static void parts_are_exact(void **unused) {
+static void test_parts_are_exact(void **unused) {
   (void)unused;
   check_shapes(true);
 }
 
 // Two strips of rows for the same activations, which have fewer places than weights have stages:
 // incomplete second strips and none, pieces that meet, and ranges that end within a tile or do not.
-static void strips_are_exact(void **unused) {
+static void test_strips_are_exact(void **unused) {
   (void)unused;
   static const struct {
     int rows, columns, batch, stages;
@@ -261,7 +261,7 @@ static void strips_are_exact(void **unused) {
 
 // A norm before each product, or behind it, of vectors that are whole steps but not whole tiles:
 // for the epilogue after sums that are all a block's, merged, and added up in a cluster.
-static void norms_are_exact(void **unused) {
+static void test_norms_are_exact(void **unused) {
   static const struct {
     int rows, columns, batch, wide, groups;
     struct sharing sharing;
@@ -290,7 +290,7 @@ static void norms_are_exact(void **unused) {
 }
 
 // Every one of these kernels.
-static void every_width_is_exact(void **unused) {
+static void test_every_width_is_exact(void **unused) {
   (void)unused;
   for (size_t i = 0; i < EMULATED * WEIGHT_KINDS * 3; i++) {
     const struct emulated *plugin = &emulated[i / 3 / WEIGHT_KINDS];
@@ -314,12 +314,12 @@ static void every_width_is_exact(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(products_are_exact),
-      cmocka_unit_test(parts_are_exact),
-      cmocka_unit_test(strips_are_exact),
-      cmocka_unit_test(norms_are_exact),
+      cmocka_unit_test(test_products_are_exact),
+      cmocka_unit_test(test_parts_are_exact),
+      cmocka_unit_test(test_strips_are_exact),
+      cmocka_unit_test(test_norms_are_exact),
   };
-  const struct CMUnitTest deep[] = {cmocka_unit_test(every_width_is_exact)};
+  const struct CMUnitTest deep[] = {cmocka_unit_test(test_every_width_is_exact)};
   if (emulated_load(NULL)) {
     return 1;
   }

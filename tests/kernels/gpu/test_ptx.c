@@ -183,7 +183,7 @@ static const struct value {
      10},
 };
 
-static void instructions_are_the_documents(void **unused) {
+static void test_instructions_are_the_documents(void **unused) {
   (void)unused;
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
     static const char *const put = "\nst.global.s32 [%rd1], %r1;";
@@ -282,7 +282,7 @@ static const struct mistake {
      "different instructions or matrices"},
 };
 
-static void what_is_undefined_is_found(void **unused) {
+static void test_what_is_undefined_is_found(void **unused) {
   (void)unused;
   for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
     _Alignas(16) uint32_t results[THREADS] = {0};
@@ -328,7 +328,7 @@ static const char *multiply_units(const struct architecture *a, int first, float
   return launch(&one);
 }
 
-static void every_code_of_e4m3(void **unused) {
+static void test_every_code_of_e4m3(void **unused) {
   (void)unused;
   for (size_t i = 0; i < (SANITIZED ? 1 : ARCHITECTURES); i++) {
     const struct architecture *a = &architectures[i];
@@ -443,7 +443,7 @@ static const char *step_error(const struct architecture *a, const struct step *s
 }
 
 // The kernels that measure a device's memory and its matrix unit.
-static void calibration_runs(void **unused) {
+static void test_calibration_runs(void **unused) {
   (void)unused;
   for (size_t i = 0; i < (SANITIZED ? 1 : ARCHITECTURES); i++) {
     const struct architecture *a = &architectures[i];
@@ -492,7 +492,7 @@ static bool alter(const struct architecture *a, const char *kernel, const char *
   return found;
 }
 
-static void altered_kernels_are_noticed(void **unused) {
+static void test_altered_kernels_are_noticed(void **unused) {
   static const struct {
     const char *from, *to;
     size_t step;
@@ -528,7 +528,7 @@ static void altered_kernels_are_noticed(void **unused) {
   }
 }
 
-static void whole_steps_are_the_oracles(void **unused) {
+static void test_whole_steps_are_the_oracles(void **unused) {
   (void)unused;
   int there = 0;
   setenv("EMULATOR_SHARED", "232448", 1); // of sm_90; the others have less and the same plans
@@ -560,14 +560,14 @@ static void whole_steps_are_the_oracles(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(instructions_are_the_documents),
-      cmocka_unit_test(what_is_undefined_is_found),
+      cmocka_unit_test(test_instructions_are_the_documents),
+      cmocka_unit_test(test_what_is_undefined_is_found),
   };
   const struct CMUnitTest deep[] = {
-      cmocka_unit_test(every_code_of_e4m3),
-      cmocka_unit_test(whole_steps_are_the_oracles),
-      cmocka_unit_test(calibration_runs),
-      cmocka_unit_test(altered_kernels_are_noticed),
+      cmocka_unit_test(test_every_code_of_e4m3),
+      cmocka_unit_test(test_whole_steps_are_the_oracles),
+      cmocka_unit_test(test_calibration_runs),
+      cmocka_unit_test(test_altered_kernels_are_noticed),
   };
   if (load(NULL)) {
     return 1;

@@ -78,7 +78,42 @@ static struct fleet_run run_of(const struct kind *kind, size_t device, double va
                             .doubts = ""};
 }
 
+// A device and its runs; `together` is what they have in common with the node's other devices.
+static void make_runs(struct fleet *fleet, const struct kind *kind, double device,
+                      const double *together, struct arena *arena) {
+  struct fleet_device *at = &fleet->devices[fleet->device_count];
+  *at = (struct fleet_device){.node = fleet->node_count - 1, .id = "", .position = ""};
+  for (int s = 0; s < FLEET_SETTINGS; s++)
+    at->settings[s] = "";
+  for (size_t r = 0; r < kind->runs; r++)
+    fleet->runs[fleet->run_count++] =
+        run_of(kind, fleet->device_count, device + together[r], arena);
+  fleet->device_count++;
+}
+
 // All nodes are delivered; the first `measured` have runs.
+static void make_nodes(struct made *made, const struct kind *kind, uint64_t *state,
+                       struct arena *arena) {
+  struct fleet *fleet = &made->fleet;
+  for (size_t n = 0; n < NODES; n++) {
+    made->broken[n] = uniform(state) < kind->broken_share;
+    const double level = quoted * kind->mean * (1 + kind->nodes * normal(state)) *
+                         (made->broken[n] ? 1 - kind->broken : 1);
+    double together[MAX_RUNS];
+    for (size_t r = 0; r < kind->runs; r++)
+      together[r] = kind->run * quoted * normal(state); // of the node: its air, its power
+    fleet->nodes[fleet->node_count++] = (struct fleet_node){
+        .name = arena_printf(arena, "n%03zu", n), .row = -1, .device_count = EACH};
+    for (size_t d = 0; d < EACH; d++) {
+      const double device = level * (1 + kind->devices * normal(state));
+      made->mean += device / (NODES * EACH);
+      if (n < kind->measured)
+        make_runs(fleet, kind, device, together, arena);
+    }
+  }
+  fleet->node_count = kind->measured;
+}
+
 static void make(struct made *made, const struct kind *kind, uint64_t seed, struct arena *arena) {
   uint64_t state = seed * 2654435761u + 12345;
   for (int i = 0; i < 8; i++)
@@ -99,31 +134,7 @@ static void make(struct made *made, const struct kind *kind, uint64_t seed, stru
   fleet->nodes = arena_array(arena, NODES, sizeof *fleet->nodes);
   fleet->devices = arena_array(arena, NODES * EACH, sizeof *fleet->devices);
   fleet->runs = arena_array(arena, NODES * EACH * MAX_RUNS, sizeof *fleet->runs);
-  for (size_t n = 0; n < NODES; n++) {
-    made->broken[n] = uniform(&state) < kind->broken_share;
-    const double level = quoted * kind->mean * (1 + kind->nodes * normal(&state)) *
-                         (made->broken[n] ? 1 - kind->broken : 1);
-    double together[MAX_RUNS];
-    for (size_t r = 0; r < kind->runs; r++)
-      together[r] = kind->run * quoted * normal(&state); // of the node: its air, its power
-    fleet->nodes[fleet->node_count++] = (struct fleet_node){
-        .name = arena_printf(arena, "n%03zu", n), .row = -1, .device_count = EACH};
-    for (size_t d = 0; d < EACH; d++) {
-      const double device = level * (1 + kind->devices * normal(&state));
-      made->mean += device / (NODES * EACH);
-      if (n >= kind->measured)
-        continue;
-      struct fleet_device *at = &fleet->devices[fleet->device_count];
-      *at = (struct fleet_device){.node = n, .id = "", .position = ""};
-      for (int s = 0; s < FLEET_SETTINGS; s++)
-        at->settings[s] = "";
-      for (size_t r = 0; r < kind->runs; r++)
-        fleet->runs[fleet->run_count++] =
-            run_of(kind, fleet->device_count, device + together[r], arena);
-      fleet->device_count++;
-    }
-  }
-  fleet->node_count = kind->measured;
+  make_nodes(made, kind, &state, arena);
   made->workload.run_count = fleet->run_count;
   if (kind->what == OF_TIMES) {
     made->workload.served = true;

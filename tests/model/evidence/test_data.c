@@ -97,7 +97,8 @@ static void test_figures(void **state) {
       const char *const *columns = cases[i].columns;
       if (!*table_cell(table, row, columns[0]) && !*table_cell(table, row, columns[1]) &&
           !*table_cell(table, row, columns[2]))
-        fail_msg("%s line %d", table->name, table->places[row].line);
+        fail_msg("%s line %d: expected one of %s, %s and %s", table->name, table->places[row].line,
+                 columns[0], columns[1], columns[2]);
     }
   }
   arena_free(&f.arena);
@@ -154,7 +155,7 @@ static void test_parameters_follow_from_dimensions(void **state) {
     if (!is_near(total, published, 0.01))
       fail_msg("%s: %.4f, published %g", id, total, published);
     if (!is_near(total, tables_number(models, row, "params_b"), 1e-3))
-      fail_msg("%s: %.4f", id, total);
+      fail_msg("%s: %.4f, params_b %g", id, total, tables_number(models, row, "params_b"));
     if (!is_near(active, tables_number(models, row, "active_params_b"), 1e-3))
       fail_msg("%s: %.4f active", id, active);
     if (!is_near(matmul, tables_number(models, row, "matmul_active_params_b"), 1e-3))

@@ -482,7 +482,7 @@ static void test_nothing_free(void **state) {
     snprintf(text, sizeof text, "%s%s", cases[i].text, HEAD);
     const struct audit *audit = audit_text(&fixture, text);
     if (audit->holds != cases[i].holds)
-      fail_msg("%s: %d", cases[i].text, audit->holds);
+      fail_msg("%s: expected %d, found %d", cases[i].text, cases[i].holds, audit->holds);
     expect_near(audit->list[0].stands, cases[i].stands, 1e-12, cases[i].text);
     assert_int_equal(audit->free_count, 0);
     scenario_fixture_end(&fixture);

@@ -103,7 +103,7 @@ static const struct {
      0, 64.30, 1},
 };
 
-static void published_figures(void **state) {
+static void test_published_figures(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
     struct scenario_fixture fixture;
@@ -116,7 +116,7 @@ static void published_figures(void **state) {
 
 // At 8 % a year: a loan that ends within a period is repaid in it, 1.08^(1/2) after half a year; a
 // period cut short pays (1.08^(1/2) - 1) / 0.08 of an installment.
-static void largest_installment(void **state) {
+static void test_largest_installment(void **state) {
   (void)state;
   static const struct {
     const char *term;
@@ -166,7 +166,7 @@ static const struct {
 // Of years, in h.
 static const double ends[6] = {0, 8760, 2 * 8760, 3 * 8760, 4 * 8760, 5 * 8760};
 
-static void published_rates(void **state) {
+static void test_published_rates(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
     double rate = 100 * internal_rate(rates[i].flows, ends, rates[i].count);
@@ -178,7 +178,7 @@ static void published_rates(void **state) {
 }
 
 // The days of Excel's example are those between its dates; a year of operation has 365, as there.
-static void rates_of_uneven_times(void **state) {
+static void test_rates_of_uneven_times(void **state) {
   (void)state;
   static const struct {
     const char *source;
@@ -222,7 +222,7 @@ static const struct {
     {"laid out again, and not earned back", 4, {-100, 150, -80, 20}, NAN},
 };
 
-static void published_paybacks(void **state) {
+static void test_published_paybacks(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof paybacks / sizeof paybacks[0]; i++) {
     double time = payback_time(paybacks[i].flows, ends, paybacks[i].count) / 8760;
@@ -261,7 +261,7 @@ static const struct comparison *ask(struct scenario_fixture *fixture, size_t bas
   return comparison_ask(scenario, &scenario->options[1 - baseline], &fixture->fixture.arena);
 }
 
-static void difference_of_options(void **state) {
+static void test_difference_of_options(void **state) {
   (void)state;
   struct scenario_fixture fixture;
   start_flows(&fixture, "", "");
@@ -281,7 +281,7 @@ static void difference_of_options(void **state) {
 }
 
 // Whatever the other option's rate: the difference is discounted at the baseline's.
-static void one_discount_rate(void **state) {
+static void test_one_discount_rate(void **state) {
   (void)state;
   struct scenario_fixture fixture;
   start_flows(&fixture, "wacc = 30 %/yr\n", "");
@@ -294,7 +294,7 @@ static void one_discount_rate(void **state) {
 }
 
 // Periods end when the later horizon does.
-static void horizons_differ(void **state) {
+static void test_horizons_differ(void **state) {
   (void)state;
   static const struct {
     const char *outlay, *fees;
@@ -340,7 +340,7 @@ static double year_of(const struct scenario *scenario, const char *name, int yea
   return sum;
 }
 
-static void periods_add_up(void **state) {
+static void test_periods_add_up(void **state) {
   (void)state;
   static const struct {
     const char *text;
@@ -371,7 +371,7 @@ static void periods_add_up(void **state) {
 }
 
 // With a ramp of a year, the first year serves half, whatever the periods.
-static void ramp_serves_its_share(void **state) {
+static void test_ramp_serves_its_share(void **state) {
   (void)state;
   static const char *const periods[] = {"1 yr", "3 month", "1 month"};
   static const int per_year[] = {1, 4, 12};
@@ -394,7 +394,7 @@ static void ramp_serves_its_share(void **state) {
 }
 
 // A lease without a given payment repays the hardware, whatever its term and the periods.
-static void lease_repays_the_hardware(void **state) {
+static void test_lease_repays_the_hardware(void **state) {
   (void)state;
   static const char *const terms[] = {"1 month", "7 month", "1 yr", "3.5 yr", "50 month", "9 yr"};
   static const char *const periods[] = {"1 yr", "6 month", "1 month"};
@@ -442,7 +442,7 @@ static const struct {
     {"", "list_price = 1 USD\ntax_rate = 20 %\ntax_schedule = sums", "expected macrs or straight"},
 };
 
-static void refusals(void **state) {
+static void test_refusals(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
     struct scenario_fixture fixture;
@@ -457,18 +457,18 @@ static void refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(published_figures),
-      cmocka_unit_test(largest_installment),
-      cmocka_unit_test(published_rates),
-      cmocka_unit_test(rates_of_uneven_times),
-      cmocka_unit_test(published_paybacks),
-      cmocka_unit_test(difference_of_options),
-      cmocka_unit_test(one_discount_rate),
-      cmocka_unit_test(horizons_differ),
-      cmocka_unit_test(periods_add_up),
-      cmocka_unit_test(ramp_serves_its_share),
-      cmocka_unit_test(lease_repays_the_hardware),
-      cmocka_unit_test(refusals),
+      cmocka_unit_test(test_published_figures),
+      cmocka_unit_test(test_largest_installment),
+      cmocka_unit_test(test_published_rates),
+      cmocka_unit_test(test_rates_of_uneven_times),
+      cmocka_unit_test(test_published_paybacks),
+      cmocka_unit_test(test_difference_of_options),
+      cmocka_unit_test(test_one_discount_rate),
+      cmocka_unit_test(test_horizons_differ),
+      cmocka_unit_test(test_periods_add_up),
+      cmocka_unit_test(test_ramp_serves_its_share),
+      cmocka_unit_test(test_lease_repays_the_hardware),
+      cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

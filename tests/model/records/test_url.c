@@ -3,7 +3,7 @@
 
 #include "model/records/url.h"
 
-static void hosts(void **state) {
+static void test_urls_of_this_host(void **state) {
   (void)state;
   static const struct {
     const char *url;
@@ -29,10 +29,11 @@ static void hosts(void **state) {
   };
   for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++)
     if (url_is_of_this_host(urls[i].url) != urls[i].here)
-      fail_msg("%s", urls[i].url);
+      fail_msg("expected '%s' to be %s", urls[i].url,
+               urls[i].here ? "of this host" : "of another host");
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(hosts)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_urls_of_this_host)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

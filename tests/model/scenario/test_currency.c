@@ -93,7 +93,7 @@ static const struct {
     {"[free]\nb.migration_cost = 100 .. 300 USD", NULL, "b.migration_cost", 160},
 };
 
-static void amounts_in_usd_are_converted(void **state) {
+static void test_amounts_in_usd_are_converted(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++) {
     struct scenario_fixture fixture;
@@ -106,7 +106,7 @@ static void amounts_in_usd_are_converted(void **state) {
   }
 }
 
-static void an_option_states_its_price_in_usd(void **state) {
+static void test_an_option_states_its_price_in_usd(void **state) {
   (void)state;
   struct scenario_fixture fixture;
   start(&fixture, "list_price.quote = Q-7 2026-10-02");
@@ -124,7 +124,7 @@ static void an_option_states_its_price_in_usd(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-static void an_old_rate_warns(void **state) {
+static void test_an_old_rate_warns(void **state) {
   (void)state;
   static const struct {
     const char *date;
@@ -218,7 +218,7 @@ static void in_other_currency(const char *path, const char *currency, double rat
   free(whole);
 }
 
-static void a_currency_divides_money_and_nothing_else(void **state) {
+static void test_a_currency_divides_money_and_nothing_else(void **state) {
   (void)state;
   static const char *const examples[] = {"cloud",          "finance-views",  "finance-what-if",
                                          "h200-vs-b200",   "input-output",   "interactive",
@@ -256,7 +256,7 @@ static const struct {
     {"b.list_price = 25000 EUR +- 1 EUR\nwith.exchange_rate = 1 USD/EUR", true},
 };
 
-static void claims_in_usd_hold_at_the_rate(void **state) {
+static void test_claims_in_usd_hold_at_the_rate(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
     struct scenario_fixture fixture;
@@ -267,13 +267,13 @@ static void claims_in_usd_hold_at_the_rate(void **state) {
     const struct audit *audit = audit_ask(fixture.scenario, arena, &fixture.fixture.diagnostics);
     expect_error(&fixture.fixture, claims[i].says, "");
     if (audit->holds != claims[i].holds)
-      fail_msg("%s", claims[i].says);
+      fail_msg("'%s': expected that it %s", claims[i].says, claims[i].holds ? "holds" : "fails");
     scenario_fixture_end(&fixture);
   }
 }
 
 // Published prices in USD are shown beside an amount in that amount's own currency.
-static void published_prices_are_in_the_inputs_currency(void **state) {
+static void test_published_prices_are_in_the_inputs_currency(void **state) {
   (void)state;
   struct scenario_fixture fixture;
   start(&fixture, "");
@@ -290,7 +290,7 @@ static void published_prices_are_in_the_inputs_currency(void **state) {
 }
 
 // A walk-away price is in the currency in which the vendor states the price.
-static void prices_are_solved_for_in_their_currency(void **state) {
+static void test_prices_are_solved_for_in_their_currency(void **state) {
   (void)state;
   static const struct {
     const char *option, *input, *target, *name;
@@ -317,7 +317,7 @@ static void prices_are_solved_for_in_their_currency(void **state) {
   }
 }
 
-static void a_target_in_usd_follows_the_rate(void **state) {
+static void test_a_target_in_usd_follows_the_rate(void **state) {
   (void)state;
   struct scenario_fixture fixture;
   start(&fixture, "");
@@ -333,7 +333,7 @@ static void a_target_in_usd_follows_the_rate(void **state) {
   scenario_fixture_end(&fixture);
 }
 
-static void rents_in_usd_are_converted(void **state) {
+static void test_rents_in_usd_are_converted(void **state) {
   (void)state;
   static const struct {
     const char *rate;
@@ -356,7 +356,7 @@ static void rents_in_usd_are_converted(void **state) {
 }
 
 // An option's rent is the same offer in either currency: 8 accelerators, half of 26,280 h.
-static void rented_options_may_state_usd(void **state) {
+static void test_rented_options_may_state_usd(void **state) {
   (void)state;
   static const struct {
     const char *rent, *price, *typed;
@@ -393,7 +393,7 @@ static void rented_options_may_state_usd(void **state) {
 }
 
 // Prices in USD fall and grow like those in the report's currency.
-static void waiting_costs_the_same_in_another_currency(void **state) {
+static void test_waiting_costs_the_same_in_another_currency(void **state) {
   (void)state;
   char *whole = realpath("examples/wait.ini", NULL), text[1024];
   assert_non_null(whole);
@@ -419,7 +419,7 @@ static void waiting_costs_the_same_in_another_currency(void **state) {
   free(whole);
 }
 
-static void a_range_goes_where_the_amount_is(void **state) {
+static void test_a_range_goes_where_the_amount_is(void **state) {
   (void)state;
   struct scenario_fixture fixture;
   start(&fixture, "[range]\nexchange_rate = uniform(1.1, 1.3) USD/EUR\n"
@@ -483,7 +483,7 @@ static const struct {
     {NULL, "[range]\na.list_price = uniform(1, 2) USD", "option 'a' has no 'list_price_usd'"},
 };
 
-static void mistakes_are_refused(void **state) {
+static void test_mistakes_are_refused(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
     struct scenario_fixture fixture;
@@ -501,7 +501,7 @@ static void mistakes_are_refused(void **state) {
 }
 
 // Another rate for the same currency is a what-if; a new currency is not.
-static void an_inherited_rate_is_replaced(void **state) {
+static void test_an_inherited_rate_is_replaced(void **state) {
   (void)state;
   static const struct {
     const char *lines, *expected;
@@ -529,20 +529,20 @@ static void an_inherited_rate_is_replaced(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(amounts_in_usd_are_converted),
-      cmocka_unit_test(an_option_states_its_price_in_usd),
-      cmocka_unit_test(an_old_rate_warns),
-      cmocka_unit_test(a_currency_divides_money_and_nothing_else),
-      cmocka_unit_test(claims_in_usd_hold_at_the_rate),
-      cmocka_unit_test(published_prices_are_in_the_inputs_currency),
-      cmocka_unit_test(prices_are_solved_for_in_their_currency),
-      cmocka_unit_test(a_target_in_usd_follows_the_rate),
-      cmocka_unit_test(rents_in_usd_are_converted),
-      cmocka_unit_test(rented_options_may_state_usd),
-      cmocka_unit_test(waiting_costs_the_same_in_another_currency),
-      cmocka_unit_test(a_range_goes_where_the_amount_is),
-      cmocka_unit_test(an_inherited_rate_is_replaced),
-      cmocka_unit_test(mistakes_are_refused),
+      cmocka_unit_test(test_amounts_in_usd_are_converted),
+      cmocka_unit_test(test_an_option_states_its_price_in_usd),
+      cmocka_unit_test(test_an_old_rate_warns),
+      cmocka_unit_test(test_a_currency_divides_money_and_nothing_else),
+      cmocka_unit_test(test_claims_in_usd_hold_at_the_rate),
+      cmocka_unit_test(test_published_prices_are_in_the_inputs_currency),
+      cmocka_unit_test(test_prices_are_solved_for_in_their_currency),
+      cmocka_unit_test(test_a_target_in_usd_follows_the_rate),
+      cmocka_unit_test(test_rents_in_usd_are_converted),
+      cmocka_unit_test(test_rented_options_may_state_usd),
+      cmocka_unit_test(test_waiting_costs_the_same_in_another_currency),
+      cmocka_unit_test(test_a_range_goes_where_the_amount_is),
+      cmocka_unit_test(test_an_inherited_rate_is_replaced),
+      cmocka_unit_test(test_mistakes_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,7 +174,7 @@ static void test_below_nothing(void **state) {
     assert_int_equal(ranking->against, 0);
     if (isnan(limits[i].saving) != isnan(ranking->saving) ||
         fabs(ranking->saving - limits[i].saving) > 1e-12)
-      fail_msg("%s: %g", limits[i].limit, ranking->saving);
+      fail_msg("%s: expected %g, found %g", limits[i].limit, limits[i].saving, ranking->saving);
     scenario_fixture_end(&fixture);
   }
 }

@@ -40,7 +40,8 @@ static void test_dated(void **state) {
     expect_error(&fixture.fixture, text, "");
     const char *said = dated_words(&fixture.scenario->options[1]);
     if (!said != !dated[i].said || (said && !strstr(said, dated[i].said)))
-      fail_msg("%s: %s", dated[i].date, said ? said : "nothing");
+      fail_msg("%s: expected %s, found %s", dated[i].date,
+               dated[i].said ? dated[i].said : "nothing", said ? said : "nothing");
     scenario_fixture_end(&fixture);
   }
 }
@@ -101,7 +102,8 @@ static void test_energy_of_a_rent(void **state) {
           (!said && strstr(warnings->list[w], "power under load")))
         said = warnings->list[w];
     if (!said != !cases[i].said || (said && !strstr(said, cases[i].said)))
-      fail_msg("%zu: %s", i, said ? said : "nothing");
+      fail_msg("case %zu: expected %s, found %s", i, cases[i].said ? cases[i].said : "nothing",
+               said ? said : "nothing");
     scenario_fixture_end(&fixture);
   }
 }
@@ -279,7 +281,8 @@ static void test_uneven_comparisons(void **state) {
         texts_joined_by(&fixture.scenario->warnings, "\n", &fixture.fixture.arena),
         texts_joined_by(&fixture.scenario->options[0].warnings, "\n", &fixture.fixture.arena));
     if (!strstr(said, uneven[i].said) || (*uneven[i].unsaid && strstr(said, uneven[i].unsaid)))
-      fail_msg("%zu: %s", i, said);
+      fail_msg("case %zu: expected '%s', not '%s', in %s", i, uneven[i].said, uneven[i].unsaid,
+               said);
     scenario_fixture_end(&fixture);
   }
 }

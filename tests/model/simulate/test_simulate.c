@@ -491,7 +491,9 @@ static void test_few_replicates(void **state) {
         .draws = cases[i].draws, .seed = 7, .method = cases[i].method};
     const struct outcome *outcome = scenario_fixture_simulate(&fixture, &request)->outcomes;
     if (isfinite(outcome->standard_error) != cases[i].known)
-      fail_msg("%llu draws: %g", (unsigned long long)cases[i].draws, outcome->standard_error);
+      fail_msg("%llu draws: expected %s standard error, found %g",
+               (unsigned long long)cases[i].draws, cases[i].known ? "a" : "no",
+               outcome->standard_error);
     scenario_fixture_end(&fixture);
   }
 }

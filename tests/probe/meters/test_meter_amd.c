@@ -436,7 +436,7 @@ static void test_rocm_path(void **state) {
     const enum meter_status status = open_kind(&machine, cases[i].kind, &meter, amd_first, 1);
     unsetenv("ROCM_PATH");
     if (status != METER_OK)
-      fail_msg("%s", meter.name);
+      fail_msg("%s is not found: %s", cases[i].name, meter.name);
     expect_fragment(meter.name, ", 1 socket: energy accumulator and current socket power");
     meter_close(&meter);
     amd_end(&machine);

@@ -63,7 +63,7 @@ static const char *set_so_far(struct machine *machine) {
   return text;
 }
 
-static void sets_what_it_is_told(void **state) {
+static void test_sets_what_it_is_told(void **state) {
   static const struct {
     const char *pci;
     double watts, least_w, most_w, others;
@@ -93,7 +93,7 @@ static void sets_what_it_is_told(void **state) {
 }
 
 // A library that reads nine digits of a limit of ten: 100 W would be set at the end.
-static void believes_the_driver(void **state) {
+static void test_believes_the_driver(void **state) {
   (void)state;
   for (int wrong = 0; wrong < 2; wrong++) {
     char tree[] = "/tmp/pertoken-driver-XXXXXX";
@@ -203,7 +203,7 @@ static void run_trouble(const struct trouble *trouble) {
   end(&machine);
 }
 
-static void refuses_in_words(void **state) {
+static void test_refuses_in_words(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
     run_trouble(&troubles[i]);
@@ -249,11 +249,11 @@ static void sets_back(const char *pci, const struct way_out *way, const char *al
   for (int i = 0; i < 500 && strcmp(set_so_far(&machine), all) != 0; i++)
     usleep(20000);
   if (strcmp(set_so_far(&machine), all) != 0)
-    fail_msg("%s %s: %s", pci, way->name, set_so_far(&machine));
+    fail_msg("%s %s: expected '%s', found '%s'", pci, way->name, all, set_so_far(&machine));
   end(&machine);
 }
 
-static void sets_back_on_every_way_out(void **state) {
+static void test_sets_back_on_every_way_out(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof ways_out / sizeof ways_out[0]; i++) {
     sets_back(nvidia, &ways_out[i], "550000 600000 650000 ");
@@ -263,10 +263,10 @@ static void sets_back_on_every_way_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sets_what_it_is_told),
-      cmocka_unit_test(believes_the_driver),
-      cmocka_unit_test(refuses_in_words),
-      cmocka_unit_test(sets_back_on_every_way_out),
+      cmocka_unit_test(test_sets_what_it_is_told),
+      cmocka_unit_test(test_believes_the_driver),
+      cmocka_unit_test(test_refuses_in_words),
+      cmocka_unit_test(test_sets_back_on_every_way_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

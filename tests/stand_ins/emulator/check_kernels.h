@@ -1,6 +1,6 @@
 // check_kernels: kernels that check the emulator itself, some right, some wrong on purpose.
-#ifndef PERTOKEN_CHECK_KERNELS_H
-#define PERTOKEN_CHECK_KERNELS_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_CHECK_KERNELS_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_CHECK_KERNELS_H
 
 #include <stdbool.h>
 #include <stdint.h>

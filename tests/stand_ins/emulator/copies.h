@@ -8,8 +8,8 @@
 // A launch fails, with a message, if a barrier is used that was not created, or is arrived at more
 // often than its phase allows, if a copy does not fit its barrier or shared memory, and if a block
 // ends with copies in flight.
-#ifndef PERTOKEN_EMULATOR_COPIES_H
-#define PERTOKEN_EMULATOR_COPIES_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_COPIES_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_COPIES_H
 
 #include <stddef.h>
 #include <stdint.h>

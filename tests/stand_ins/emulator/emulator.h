@@ -20,8 +20,8 @@
 //     beyond it ends the program; without it, writes shortly beyond it and 16-byte accesses are
 //     detected.
 // The fibers of a failed launch are abandoned, and their stacks reused.
-#ifndef PERTOKEN_EMULATOR_H
-#define PERTOKEN_EMULATOR_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_EMULATOR_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_EMULATOR_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // fiber: a function with a stack of its own, switched to and from explicitly: a GPU thread in the
 // emulator. Known to the address sanitizer if that is compiled in.
-#ifndef PERTOKEN_FIBER_H
-#define PERTOKEN_FIBER_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_FIBER_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_FIBER_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 // lane_copies_emulator: the copies of lane_ring.h on the host emulator, in groups as cp.async on
 // sm_80; they arrive when the schedule delivers them (copies.h).
-#ifndef PERTOKEN_LANE_COPIES_EMULATOR_H
-#define PERTOKEN_LANE_COPIES_EMULATOR_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_LANE_COPIES_EMULATOR_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_LANE_COPIES_EMULATOR_H
 
 #include "tests/stand_ins/emulator/copies.h"
 

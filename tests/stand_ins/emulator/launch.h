@@ -1,7 +1,7 @@
 // launch: the interface for running launches on the emulator, for C as well; emulator.h has the
 // rest.
-#ifndef PERTOKEN_EMULATOR_LAUNCH_H
-#define PERTOKEN_EMULATOR_LAUNCH_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_LAUNCH_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_LAUNCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

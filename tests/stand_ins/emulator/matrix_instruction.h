@@ -6,8 +6,8 @@
 // Each lane supplies its registers; once all lanes of the warp have, each computes the elements of
 // D that it has to hold. As a shuffle, that orders no accesses to shared memory. It cannot show how
 // the units round sums within an instruction, and whether they flush subnormals.
-#ifndef PERTOKEN_MATRIX_INSTRUCTION_H
-#define PERTOKEN_MATRIX_INSTRUCTION_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_MATRIX_INSTRUCTION_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_MATRIX_INSTRUCTION_H
 
 #include "kernels/gpu/device/machine/platform.h"
 

@@ -1,8 +1,8 @@
 // platform_emulator: the names of kernels/gpu/device/machine/platform.h on the host, on fibers
 // (emulator.h). Compile with EMULATOR_WARP as 32 or 64, and with EMULATOR_FNUZ for E4M3 in gfx942's
 // form.
-#ifndef PERTOKEN_PLATFORM_EMULATOR_H
-#define PERTOKEN_PLATFORM_EMULATOR_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_PLATFORM_EMULATOR_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_PLATFORM_EMULATOR_H
 
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 //
 // Two accesses are ordered if a block_wait of their block or, for lanes of one warp, a warp_wait
 // came between. A shuffle orders nothing: no GPU promises that.
-#ifndef PERTOKEN_RACES_H
-#define PERTOKEN_RACES_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_RACES_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_RACES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // ring_emulator: the ring of ring.h on the host emulator, with barriers and bulk copies as on
 // sm_90; copies arrive when the schedule delivers them (copies.h).
-#ifndef PERTOKEN_RING_EMULATOR_H
-#define PERTOKEN_RING_EMULATOR_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_RING_EMULATOR_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_RING_EMULATOR_H
 
 #include "tests/stand_ins/emulator/copies.h"
 

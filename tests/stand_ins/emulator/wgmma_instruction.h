@@ -13,8 +13,8 @@
 // Products of E4M3 are summed with 14 bits: anything below 2^-13 of an instruction's largest
 // product is cut off (DeepSeek-V3 technical report, arXiv 2412.19437, 3.5.2). It cannot show how
 // the unit rounds BF16 sums within an instruction.
-#ifndef PERTOKEN_WGMMA_INSTRUCTION_H
-#define PERTOKEN_WGMMA_INSTRUCTION_H
+#ifndef PERTOKEN_TESTS_STAND_INS_EMULATOR_WGMMA_INSTRUCTION_H
+#define PERTOKEN_TESTS_STAND_INS_EMULATOR_WGMMA_INSTRUCTION_H
 
 #include "kernels/gpu/arguments/wgmma.h"
 #include "tests/stand_ins/emulator/copies.h"

@@ -1,6 +1,6 @@
 // bytes: a buffer that grows at its end.
-#ifndef PERTOKEN_ENGINE_BYTES_H
-#define PERTOKEN_ENGINE_BYTES_H
+#ifndef PERTOKEN_TESTS_STAND_INS_ENGINE_BYTES_H
+#define PERTOKEN_TESTS_STAND_INS_ENGINE_BYTES_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 // reply: the texts of an inference server, as bytes of HTTP.
-#ifndef PERTOKEN_ENGINE_REPLY_H
-#define PERTOKEN_ENGINE_REPLY_H
+#ifndef PERTOKEN_TESTS_STAND_INS_ENGINE_REPLY_H
+#define PERTOKEN_TESTS_STAND_INS_ENGINE_REPLY_H
 
 #include "tests/stand_ins/engine/bytes.h"
 #include "tests/stand_ins/engine/request.h"

@@ -1,6 +1,6 @@
 // request: what a client asked for.
-#ifndef PERTOKEN_ENGINE_REQUEST_H
-#define PERTOKEN_ENGINE_REQUEST_H
+#ifndef PERTOKEN_TESTS_STAND_INS_ENGINE_REQUEST_H
+#define PERTOKEN_TESTS_STAND_INS_ENGINE_REQUEST_H
 
 #include "tests/stand_ins/engine/bytes.h"
 #include "tests/stand_ins/engine/script.h"

@@ -3,8 +3,8 @@
 // The part before /v1 in a request's path is its script: /ttft=50,tpot=20,usage=none/v1/..., so
 // that a client given the URL http://127.0.0.1:PORT/ttft=50,tpot=20 gets such answers. script.c's
 // table has the keys.
-#ifndef PERTOKEN_ENGINE_SCRIPT_H
-#define PERTOKEN_ENGINE_SCRIPT_H
+#ifndef PERTOKEN_TESTS_STAND_INS_ENGINE_SCRIPT_H
+#define PERTOKEN_TESTS_STAND_INS_ENGINE_SCRIPT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // timers: what is due next, as a binary heap.
-#ifndef PERTOKEN_ENGINE_TIMERS_H
-#define PERTOKEN_ENGINE_TIMERS_H
+#ifndef PERTOKEN_TESTS_STAND_INS_ENGINE_TIMERS_H
+#define PERTOKEN_TESTS_STAND_INS_ENGINE_TIMERS_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 // What both fake AMD libraries share: gpu_metrics, with offsets typed from amdsmi.h and rocm_smi.h
 // of ROCm 6.2 (see their struct ..._gpu_metrics_t), and from amdsmi.h of ROCm 10.0, so that a
 // mistake in the probe's own struct is found.
-#ifndef PERTOKEN_FAKE_AMD_METRICS_H
-#define PERTOKEN_FAKE_AMD_METRICS_H
+#ifndef PERTOKEN_TESTS_STAND_INS_FAKE_AMD_H
+#define PERTOKEN_TESTS_STAND_INS_FAKE_AMD_H
 
 #include "tests/stand_ins/fake/fake_amd.h"
 

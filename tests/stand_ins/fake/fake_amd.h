@@ -1,6 +1,6 @@
 // fake_amd: what the fake libamd_smi and librocm_smi64 show, set by the test that loads them.
-#ifndef PERTOKEN_FAKE_AMD_H
-#define PERTOKEN_FAKE_AMD_H
+#ifndef PERTOKEN_TESTS_STAND_INS_FAKE_FAKE_AMD_H
+#define PERTOKEN_TESTS_STAND_INS_FAKE_FAKE_AMD_H
 
 #include <stdbool.h>
 #include <stdint.h>

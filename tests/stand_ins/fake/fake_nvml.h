@@ -1,6 +1,6 @@
 // fake_nvml: what the fake libnvidia-ml shows, set by the test that loads it.
-#ifndef PERTOKEN_FAKE_NVML_H
-#define PERTOKEN_FAKE_NVML_H
+#ifndef PERTOKEN_TESTS_STAND_INS_FAKE_FAKE_NVML_H
+#define PERTOKEN_TESTS_STAND_INS_FAKE_FAKE_NVML_H
 
 #include <stdbool.h>
 

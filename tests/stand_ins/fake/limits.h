@@ -1,7 +1,7 @@
 // limits: power limits that the fake libraries keep in a file, as a driver keeps them after the
 // process that set them has ended: a line for each setting, the last of which is in force.
-#ifndef PERTOKEN_FAKE_LIMITS_H
-#define PERTOKEN_FAKE_LIMITS_H
+#ifndef PERTOKEN_TESTS_STAND_INS_FAKE_LIMITS_H
+#define PERTOKEN_TESTS_STAND_INS_FAKE_LIMITS_H
 
 #include <stdio.h>
 #include <stdlib.h>

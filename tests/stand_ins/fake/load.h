@@ -1,6 +1,6 @@
 // load: finds the fake libraries beside the running test program.
-#ifndef PERTOKEN_FAKE_LOAD_H
-#define PERTOKEN_FAKE_LOAD_H
+#ifndef PERTOKEN_TESTS_STAND_INS_FAKE_LOAD_H
+#define PERTOKEN_TESTS_STAND_INS_FAKE_LOAD_H
 
 #include "tests/support/fixture.h"
 

@@ -1,7 +1,7 @@
 // nvml_host: a host's PCI devices as a folder of files, with the fake libnvidia-ml as its only
 // meter.
-#ifndef PERTOKEN_FAKE_NVML_HOST_H
-#define PERTOKEN_FAKE_NVML_HOST_H
+#ifndef PERTOKEN_TESTS_STAND_INS_FAKE_NVML_HOST_H
+#define PERTOKEN_TESTS_STAND_INS_FAKE_NVML_HOST_H
 
 #include "tests/stand_ins/fake/load.h"
 #include "tests/support/fixture.h"

@@ -1,6 +1,6 @@
 // fake_hip: what the tests' fake HIP runtime offers in addition to HIP.
-#ifndef PERTOKEN_FAKE_HIP_H
-#define PERTOKEN_FAKE_HIP_H
+#ifndef PERTOKEN_TESTS_STAND_INS_HIP_FAKE_HIP_H
+#define PERTOKEN_TESTS_STAND_INS_HIP_FAKE_HIP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // machine: what the parts of the interpreter (ptx.h) share.
-#ifndef PERTOKEN_PTX_MACHINE_H
-#define PERTOKEN_PTX_MACHINE_H
+#ifndef PERTOKEN_TESTS_STAND_INS_PTX_MACHINE_H
+#define PERTOKEN_TESTS_STAND_INS_PTX_MACHINE_H
 
 #include <stddef.h>
 #include <stdint.h>

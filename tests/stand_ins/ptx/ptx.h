@@ -24,8 +24,8 @@
 //
 // It does not look for races, nor for what the memory model leaves open: the emulator finds the
 // former, from the source.
-#ifndef PERTOKEN_PTX_H
-#define PERTOKEN_PTX_H
+#ifndef PERTOKEN_TESTS_STAND_INS_PTX_PTX_H
+#define PERTOKEN_TESTS_STAND_INS_PTX_PTX_H
 
 extern "C" {
 #include "kernels/gpu/host/driver.h"

@@ -1,6 +1,6 @@
 // compared: a backend's steps compared with the oracle's, for cmocka suites.
-#ifndef PERTOKEN_TESTS_COMPARED_H
-#define PERTOKEN_TESTS_COMPARED_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_COMPARED_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_COMPARED_H
 
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"

@@ -1,7 +1,7 @@
 // emulated: single GPU kernels, run by the host emulators, and as nvcc's PTX if that was built
 // (tests/stand_ins/ptx), on memory of exactly the size that kernels/gpu/arguments gives.
-#ifndef PERTOKEN_TESTS_EMULATED_H
-#define PERTOKEN_TESTS_EMULATED_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_EMULATED_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_EMULATED_H
 
 #include "tests/support/fixture.h"
 

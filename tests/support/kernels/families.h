@@ -1,7 +1,7 @@
 // families: a small model of every family that decode.h can express, with sizes of which no two are
 // equal, so that mix-ups show.
-#ifndef PERTOKEN_TESTS_FAMILIES_H
-#define PERTOKEN_TESTS_FAMILIES_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_FAMILIES_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_FAMILIES_H
 
 #include "kernels/decode.h"
 

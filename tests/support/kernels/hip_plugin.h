@@ -2,8 +2,8 @@
 // host side runs completely, its code objects are loaded and searched, and the host emulator
 // computes its launches, whose results are compared with the oracle's. For suites that are deep
 // only: the plugin holds every AMD GPU's machine code, which takes minutes to compile.
-#ifndef PERTOKEN_TESTS_HIP_PLUGIN_H
-#define PERTOKEN_TESTS_HIP_PLUGIN_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_HIP_PLUGIN_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_HIP_PLUGIN_H
 
 #include "tests/support/fixture.h"
 

@@ -1,7 +1,7 @@
 #include "tests/support/kernels/integer_product.h"
-#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "kernels/gpu/arguments/wgmma.h"
+#include "kernels/integers.h"
 
 #include <math.h>
 #include <string.h>
@@ -113,7 +113,7 @@ const float *make_scales(const struct product *p, int matrix) {
 }
 
 static int output_stride(const struct product *p) {
-  return p->passed == PASSED_PAIRED ? (int)gpu_round_up((size_t)p->rows, WGMMA_STEP_BYTES)
+  return p->passed == PASSED_PAIRED ? (int)round_up((size_t)p->rows, WGMMA_STEP_BYTES)
                                     : p->rows + 3;
 }
 
@@ -130,7 +130,7 @@ static float *make_output(const struct product *p, int stride) {
 }
 
 struct product_arguments make_arguments(const struct product *p) {
-  const int stride = (int)gpu_round_up((size_t)p->columns, ROW_ALIGNMENT);
+  const int stride = (int)round_up((size_t)p->columns, ROW_ALIGNMENT);
   const bool gated = p->end == SWIGLU;
   return (struct product_arguments){.weights = make_weights(p, 0, stride),
                                     .second = gated ? make_weights(p, 1, stride) : NULL,

@@ -1,8 +1,9 @@
 // integer_product: products of integers, which every order of summing gives exactly: their inputs
 // in the memory of an emulated GPU (emulated.h), and whether a kernel's output is what they give.
-#ifndef PERTOKEN_TESTS_INTEGER_PRODUCT_H
-#define PERTOKEN_TESTS_INTEGER_PRODUCT_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_INTEGER_PRODUCT_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_INTEGER_PRODUCT_H
 
+#include "kernels/gpu/arguments/layout.h"
 #include "kernels/gpu/arguments/product.h"
 #include "tests/support/kernels/emulated.h"
 

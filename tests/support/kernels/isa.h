@@ -1,6 +1,6 @@
 // isa: the instruction sets that the CPU's kernels are written for, one after another.
-#ifndef PERTOKEN_TESTS_ISA_H
-#define PERTOKEN_TESTS_ISA_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_ISA_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_ISA_H
 
 #include "kernels/cpu/isa/dispatch.h"
 

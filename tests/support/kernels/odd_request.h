@@ -1,7 +1,7 @@
 // odd_request: whole steps of the emulators of the kernels' source (emulated_load_sources), at
 // shapes that are not multiples of a tile and in every mix of types, compared with the oracle's.
-#ifndef PERTOKEN_TESTS_ODD_REQUEST_H
-#define PERTOKEN_TESTS_ODD_REQUEST_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_ODD_REQUEST_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_ODD_REQUEST_H
 
 #include "kernels/decode.h"
 #include "tests/support/depth.h"

@@ -1,6 +1,6 @@
 // oracle: what the tests' backends share: the reference decodes for them.
-#ifndef PERTOKEN_TESTS_ORACLE_H
-#define PERTOKEN_TESTS_ORACLE_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_ORACLE_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_ORACLE_H
 
 #include "kernels/reference/reference.h"
 

@@ -1,8 +1,8 @@
 // pieces: the differences between model families, piece by piece and combined as in the families,
 // with sizes that are not multiples of a tile or vector. For every backend's tests and for decode.c
 // of stand_ins/hip.
-#ifndef PERTOKEN_TESTS_PIECES_H
-#define PERTOKEN_TESTS_PIECES_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_PIECES_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_PIECES_H
 
 #include "kernels/decode.h"
 

@@ -35,18 +35,24 @@ const struct gpu_device planned_small = {.described = {.name = "small", .units =
 const struct gpu_device *const planned_devices[PLANNED_DEVICES] = {
     &planned_h200, &planned_mi300x, &planned_small, &planned_h200_wgmma};
 
+#define TYPES(weights_, activations_, kv_, head_)                                                  \
+  {                                                                                                \
+    .weights = ELEMENT_##weights_, .activations = ELEMENT_##activations_, .kv = ELEMENT_##kv_,     \
+    .head = ELEMENT_##head_, .accumulation = ELEMENT_F32, .experts = ELEMENT_F32                   \
+  }
 const struct decode_types planned_types[PLANNED_TYPES] = {
-    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
-    {ELEMENT_MXFP4, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-    {ELEMENT_NVFP4, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_NVFP4, ELEMENT_F32, ELEMENT_F32},
-    {ELEMENT_MXFP6_E3M2, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_MXFP6_E3M2, ELEMENT_F32, ELEMENT_F32},
-    {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32},
-    {ELEMENT_INT4_GROUP, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    [PLANNED_BF16] = TYPES(BF16, BF16, BF16, BF16),
+    [PLANNED_E4M3_KV] = TYPES(E4M3, BF16, E4M3, BF16),
+    [PLANNED_E4M3_HEAD] = TYPES(E4M3, BF16, BF16, E4M3),
+    [PLANNED_E4M3_BUT_HEAD] = TYPES(E4M3, E4M3, E4M3, BF16),
+    [PLANNED_E4M3_BUT_KV] = TYPES(E4M3, E4M3, BF16, E4M3),
+    [PLANNED_MXFP4] = TYPES(MXFP4, BF16, BF16, BF16),
+    [PLANNED_NVFP4] = TYPES(NVFP4, E4M3, BF16, NVFP4),
+    [PLANNED_MXFP6] = TYPES(MXFP6_E3M2, BF16, BF16, MXFP6_E3M2),
+    [PLANNED_INT8] = TYPES(INT8, INT8, BF16, INT8),
+    [PLANNED_INT4] = TYPES(INT4_GROUP, INT8, BF16, BF16),
 };
+#undef TYPES
 
 char *const planned_base = (char *)UINT64_C(0x100000000);
 

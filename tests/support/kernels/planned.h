@@ -1,7 +1,7 @@
 // planned: GPU plans without a device, and properties that hold for all of them: for the suites of
 // kernels/gpu/plan.
-#ifndef PERTOKEN_TESTS_SUPPORT_PLANNED_H
-#define PERTOKEN_TESTS_SUPPORT_PLANNED_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_PLANNED_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_PLANNED_H
 
 #include "tests/support/fixture.h"
 
@@ -9,13 +9,27 @@
 #include "kernels/gpu/plan/device.h"
 #include "kernels/gpu/plan/plan.h"
 
-enum { PLANNED_DEVICES = 4, PLANNED_TYPES = 10 };
+enum { PLANNED_DEVICES = 4 };
 
 // Only the last one multiplies by wgmma; the small one is not a real device.
 extern const struct gpu_device planned_h200, planned_mi300x, planned_small, planned_h200_wgmma;
 extern const struct gpu_device *const planned_devices[PLANNED_DEVICES];
 
-// Weights, activations, KV, head, accumulation: five with bf16 and e4m3, then five in units.
+// Named by the type of the weights, and of those in e4m3 by what else is. From PLANNED_MXFP4 on,
+// weights are stored in units.
+enum planned_mix {
+  PLANNED_BF16,
+  PLANNED_E4M3_KV,
+  PLANNED_E4M3_HEAD,
+  PLANNED_E4M3_BUT_HEAD,
+  PLANNED_E4M3_BUT_KV,
+  PLANNED_MXFP4,
+  PLANNED_NVFP4,
+  PLANNED_MXFP6,
+  PLANNED_INT8,
+  PLANNED_INT4,
+  PLANNED_TYPES
+};
 extern const struct decode_types planned_types[PLANNED_TYPES];
 
 // The beginning of the memory of all plans. It is never touched: plans only compute.

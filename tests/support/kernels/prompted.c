@@ -98,7 +98,7 @@ const char *prompted_check(const struct emulated *plugin, const struct decode_re
   prompted_take(plugin, state, count, request->chunk, prompted_tokens(request->shape.vocab));
   const double error = prompted_error(plugin, state, oracle);
   if (!(error <= tolerance_of_rows(request)))
-    fail_msg("%s: error %g", what, error);
+    fail_msg("%s: error %g, tolerance %g", what, error, tolerance_of_rows(request));
   prompted_ok(plugin, plugin->backend->set_position(state, count));
   assert_int_equal(reference_set_position(oracle, count), 0);
   const struct reference_verdict verdict = compared_step(plugin->backend, state, oracle);

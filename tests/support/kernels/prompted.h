@@ -1,7 +1,7 @@
 // prompted: prompts on an emulator's backend, in chunks, compared with the oracle's and with the
 // same prompt decoded token by token.
-#ifndef PERTOKEN_TESTS_SUPPORT_PROMPTED_H
-#define PERTOKEN_TESTS_SUPPORT_PROMPTED_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_PROMPTED_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_PROMPTED_H
 
 #include "kernels/decode.h"
 #include "kernels/reference/reference.h"

@@ -1,6 +1,6 @@
 // ranked: models on several emulated devices (tensor parallel), for the suites of ranks.
-#ifndef PERTOKEN_TESTS_SUPPORT_RANKED_H
-#define PERTOKEN_TESTS_SUPPORT_RANKED_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_RANKED_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_RANKED_H
 
 #include "kernels/decode.h"
 

@@ -1,7 +1,7 @@
 // shapes: real models, for tests and benchmarks that need their proportions. A slice is a copy with
 // fewer layers. The figures are those of data/models.csv, which has the sources.
-#ifndef PERTOKEN_TESTS_SUPPORT_SHAPES_H
-#define PERTOKEN_TESTS_SUPPORT_SHAPES_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_SHAPES_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_SHAPES_H
 
 #include "kernels/decode.h"
 

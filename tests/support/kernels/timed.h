@@ -1,6 +1,6 @@
 // timed: what the timing model predicts for its workloads; without a prediction, the test fails.
-#ifndef PERTOKEN_TESTS_TIMED_H
-#define PERTOKEN_TESTS_TIMED_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_TIMED_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_TIMED_H
 
 #include "tests/support/timing/timing.h"
 

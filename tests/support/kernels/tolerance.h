@@ -1,7 +1,7 @@
 // tolerance: how far the worst row of a large batch may be from the oracle, at the tests' small
 // shapes.
-#ifndef PERTOKEN_TESTS_SUPPORT_TOLERANCE_H
-#define PERTOKEN_TESTS_SUPPORT_TOLERANCE_H
+#ifndef PERTOKEN_TESTS_SUPPORT_KERNELS_TOLERANCE_H
+#define PERTOKEN_TESTS_SUPPORT_KERNELS_TOLERANCE_H
 
 #include "kernels/decode.h"
 #include "kernels/reference/check.h"

@@ -24,8 +24,8 @@
 // has been measured on one H200 since (docs/gpu-model.md), and the five last exist for that.
 //
 // It covers dense models with weights in BF16 or E4M3 on one NVIDIA GPU with sm_90's matrix unit.
-#ifndef PERTOKEN_TESTS_TIMING_H
-#define PERTOKEN_TESTS_TIMING_H
+#ifndef PERTOKEN_TESTS_SUPPORT_TIMING_TIMING_H
+#define PERTOKEN_TESTS_SUPPORT_TIMING_TIMING_H
 
 #include "kernels/decode.h"
 #include "kernels/gpu/plan/device.h"

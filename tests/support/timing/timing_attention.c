@@ -4,7 +4,7 @@
 
 #include "kernels/gpu/arguments/attention.h"
 #include "kernels/gpu/plan/cost.h"
-#include "kernels/gpu/plan/integers.h"
+#include "kernels/integers.h"
 
 // From the kernels' sources (kernels/gpu/device), and lengths of instruction sequences.
 #define QUERY_CYCLES     500 // for the instructions around their loads

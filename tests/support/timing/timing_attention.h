@@ -1,6 +1,6 @@
 // timing_attention: a launch of attention in timing.h's model.
-#ifndef PERTOKEN_TESTS_TIMING_ATTENTION_H
-#define PERTOKEN_TESTS_TIMING_ATTENTION_H
+#ifndef PERTOKEN_TESTS_SUPPORT_TIMING_TIMING_ATTENTION_H
+#define PERTOKEN_TESTS_SUPPORT_TIMING_TIMING_ATTENTION_H
 
 #include "tests/support/timing/timing_flow.h"
 

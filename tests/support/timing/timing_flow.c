@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "kernels/gpu/arguments/product.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/stream.h"
+#include "kernels/integers.h"
 
 #define SHIFT_CYCLES 8           // of a pair: four instructions of 16 lanes a cycle and scheduler
 #define FEW_COPIES   (48 << 10)  // bytes under way, behind which loads take trip_us,

@@ -1,7 +1,7 @@
 // timing_flow: the laws that the stages of timing.h's model share: how long bytes take to
 // flow.
-#ifndef PERTOKEN_TESTS_TIMING_FLOW_H
-#define PERTOKEN_TESTS_TIMING_FLOW_H
+#ifndef PERTOKEN_TESTS_SUPPORT_TIMING_TIMING_FLOW_H
+#define PERTOKEN_TESTS_SUPPORT_TIMING_TIMING_FLOW_H
 
 #include "kernels/gpu/plan/plan.h"
 #include "tests/support/timing/timing.h"

@@ -11,8 +11,8 @@
 #include "kernels/gpu/launches/operands.h"
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/division.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/stream.h"
+#include "kernels/integers.h"
 #include "tests/support/timing/timing_attention.h"
 #include "tests/support/timing/timing_flow.h"
 

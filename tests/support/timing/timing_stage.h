@@ -1,6 +1,6 @@
 // timing_stage: one launch of timing.h's model.
-#ifndef PERTOKEN_TESTS_TIMING_STAGE_H
-#define PERTOKEN_TESTS_TIMING_STAGE_H
+#ifndef PERTOKEN_TESTS_SUPPORT_TIMING_TIMING_STAGE_H
+#define PERTOKEN_TESTS_SUPPORT_TIMING_TIMING_STAGE_H
 
 #include "kernels/gpu/plan/device.h"
 #include "tests/support/timing/timing_flow.h"

@@ -21,7 +21,7 @@ DEVICE void barrier_make(uint64_t *barrier, int arrivals) {
                "r"(arrivals)
                : "memory");
 }
-// For the copy engine, which is a separate proxy.
+// Lets the copy engine, which is a separate proxy, see new barriers.
 DEVICE void barriers_made(void) {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

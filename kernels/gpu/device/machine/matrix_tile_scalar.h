@@ -76,7 +76,7 @@ DEVICE void tile_scalar_add(const float (&row_low)[N], const float (&row_high)[N
 #endif
 }
 
-// The same, each pair of elements in BF16.
+// Adds a word of each row times one of each column, pairs of elements in BF16.
 template <int N>
 DEVICE void tile_scalar_bf16(const uint32_t (&row)[N], const struct words4 (&column)[4], int word,
                              float (&sum)[N][TILE_ACCUMULATORS]) {
@@ -94,7 +94,7 @@ DEVICE void tile_scalar_bf16(const uint32_t (&row)[N], const struct words4 (&col
   tile_scalar_add<N>(row_low, row_high, low, high, sum);
 }
 
-// The same, each pair in E4M3; the sum lacks the product's factor.
+// Adds pairs of elements in E4M3; the sum lacks the product's factor.
 template <int N>
 DEVICE void tile_scalar_e4m3(const uint32_t (&row)[N], const uint32_t (&column)[4],
                              float (&sum)[N][TILE_ACCUMULATORS]) {

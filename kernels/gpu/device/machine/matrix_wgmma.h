@@ -107,7 +107,8 @@ DEVICE void published_for_copies(void) {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 
-// Of the 65536 registers of a multiprocessor 384 threads have 168 each. PTX ISA, setmaxnreg.
+// Share out registers anew: of the 65536 of a multiprocessor, 384 threads have 168 each at first.
+// PTX ISA, setmaxnreg.
 DEVICE void wgmma_take_registers(void) {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
 }

@@ -86,7 +86,8 @@ DEVICE bool ring_brings(void) {
   return true;
 }
 
-// Of codes a lane copies what it reads itself, and so needs to wait for nobody else.
+// Requests a unit. A lane copies the codes that it reads itself, and so needs to wait for nobody
+// else.
 DEVICE void ring_bring(const struct ring &ring, int slot, const struct stream_place &place,
                        bool whole) {
   const int bytes = whole ? STREAM_BYTES : stream_bytes(&place);

@@ -68,7 +68,8 @@ static __device__ __forceinline__ void stamp_product(float v) {
   }
 }
 
-// Over all launches of a graph the last one's time stays: it is the largest.
+// Stamps the end of a block. Of all launches of a graph, the last one's time stays: it is the
+// largest.
 static __device__ __forceinline__ void stamp_exit(struct gpu_stamp *stamps) {
   if (stamps && threadIdx.x % 32 == 0) {
     atomicMax(reinterpret_cast<unsigned long long *>(&stamp_held_by_block()->stamp->exit),

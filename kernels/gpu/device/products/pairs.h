@@ -86,7 +86,7 @@ DEVICE struct pair_end<KIND> pair_end_at(const struct product_arguments &a, int 
   return end;
 }
 
-// Of the thread's first row.
+// What belongs to the end of the thread's first row's sum, loaded early.
 template <class KIND>
 DEVICE struct pair_end<KIND> pair_end_early(const struct product_arguments &a,
                                             const struct stream_product &product) {

@@ -54,13 +54,13 @@ template <class KIND> DEVICE int matrix_chunk(const struct product_arguments &a)
   return KIND::CHUNK > 0 ? KIND::CHUNK : a.chunk;
 }
 
-// Of those, how many are in shared memory at a time.
+// How many such chunks are in shared memory at a time.
 template <class KIND> DEVICE int matrix_buffers(const struct product_arguments &a) {
   const bool is_short = KIND::COPIED && KIND::CHUNK < KIND::DEPTH * KIND::ELEMENTS::STEP;
   return is_short ? a.buffers : 2;
 }
 
-// Of the block's warp `warp`.
+// The share of the block's warp `warp`.
 template <class KIND>
 DEVICE struct matrix_share matrix_share_of(const struct product_arguments &a, int warp) {
   const int columns = KIND::COLUMN_TILES * TILE_COLUMNS, groups = a.batch_padded / columns;
@@ -285,7 +285,8 @@ struct matrix_place {
   int stream, row, column; // 0, or with swiglu 1: the second
 };
 
-// In the tile's layout; that of product_wgmma.h has as many rows in four accumulators.
+// Places of sums in the tile's layout; that of product_wgmma.h has as many rows in four
+// accumulators.
 template <class KIND> struct matrix_layout {
   DEVICE struct matrix_place place(const struct matrix_share &share, int index) {
     struct matrix_place at;
@@ -370,8 +371,8 @@ DEVICE void matrix_write(const struct product_arguments &a, int row, int column,
 
 constexpr int LANE_ROWS = TILE_ACCUMULATORS / TILE_LANE_COLUMNS; // of a tile
 
-// Of a lane's rows, which are the same in all tiles of columns, the factors and for families the
-// biases; of its columns the factors.
+// The factors of a lane's rows, which are the same in all tiles of columns, and of its columns; for
+// families also the rows' biases.
 template <class KIND> struct matrix_lane {
   float row[KIND::TILES * LANE_ROWS], bias[KIND::TILES * LANE_ROWS];
   float column[KIND::COLUMN_TILES * TILE_LANE_COLUMNS];

@@ -70,9 +70,9 @@ struct stream_state {
   struct stream_slot to;
 };
 
-// The same in shared memory, while no product uses it, without the number of the pair, of which
-// requests know nothing: eight bytes more of each warp would cost an 8B model at batch 1 one of its
-// six slots.
+// The state as shared memory keeps it while no product uses it, without the number of the pair, of
+// which requests know nothing: eight bytes more of each warp would cost an 8B model at batch 1 one
+// of its six slots.
 struct stream_kept {
   const unsigned char *row[2];
   int left, at, both, codes, beside, pair_bytes, product, held, slot, turn;
@@ -90,7 +90,7 @@ struct stream_block {
   struct stream_kept *kept;
 };
 
-// In the launch's shared memory as arguments/streaming.h says.
+// Finds them in the launch's shared memory, where arguments/streaming.h says.
 DEVICE struct stream_block stream_block_of(void) {
   SHARED(unsigned char, shared);
   const struct streaming_place *place = streaming_place();
@@ -151,7 +151,7 @@ DEVICE void stream_bring_whole(const struct stream_block &block, struct stream_s
   stream_to_next(block.ring, &state->to);
 }
 
-// The same where no whole units are known of; false if there is no further unit.
+// Requests the next unit where no whole ones are known of; false if there is no further unit.
 DEVICE bool stream_bring_next(const struct stream_block &block, struct stream_state *state) {
   struct stream_place *next = &state->next;
   if (next->at >= next->codes) {
@@ -180,7 +180,7 @@ DEVICE bool stream_bring_next(const struct stream_block &block, struct stream_st
   return true;
 }
 
-// Between two products.
+// Puts the state into shared memory, between two products.
 DEVICE void stream_keep(const struct stream_block &block, const struct stream_state &state) {
   const struct stream_place &next = state.next;
   const struct stream_slot oldest = stream_slot_before(block.ring, state.to, state.held);

@@ -68,7 +68,7 @@ struct vector_kind {
   static constexpr bool IN_UNITS = WEIGHTS != ELEMENT_BF16 && WEIGHTS != ELEMENT_E4M3;
 };
 
-// The same after a layer norm.
+// The same product after a layer norm.
 template <class KIND>
 using vector_layer_kind =
     vector_kind<KIND::WEIGHTS, KIND::ACTIVATIONS, ROUND_LAYER, KIND::END, KIND::BATCH>;
@@ -83,7 +83,7 @@ struct vector_place {
   int row, chunk;
 };
 
-// For the rows from `before` on.
+// A warp's share of the rows from `before` on.
 template <class KIND>
 DEVICE struct vector_share vector_share_of(const struct product_arguments &a, int before) {
   const long long block = block_index(0), blocks = grid_blocks(0);
@@ -386,7 +386,7 @@ DEVICE void vector_activations(const struct vectors &v, int stride, const struct
   vector_zeros<KIND>(stride, activations);
 }
 
-// The same from the product's arguments, whatever its input.
+// Puts the activations into shared memory, as the product's arguments say, whatever its input.
 template <class KIND>
 DEVICE void vector_input(const struct product_arguments &a, const struct norm_ahead &ahead,
                          unsigned char *activations, float *room) {

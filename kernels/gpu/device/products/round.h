@@ -37,7 +37,7 @@ enum {
 
 template <enum rounding ROUND> constexpr int GROUP = ROUND == ROUND_ALONE ? 4 : 1;
 enum { HELD = 4, NORM_AHEAD = 2 }; // quads
-// Of the norm's, those in registers when a thread has requested `COUNT` of each vector.
+// How many of the norm's quads are in registers when a thread has requested `COUNT` of each vector.
 template <int COUNT> constexpr int NORM_HELD = COUNT <= NORM_AHEAD ? COUNT : 1;
 template <enum element TO> constexpr bool HAS_SCALE = TO == ELEMENT_E4M3 || TO == ELEMENT_INT8;
 template <enum element TO> constexpr int QUAD_WORDS = HAS_SCALE<TO> ? 1 : 2;
@@ -107,7 +107,8 @@ DEVICE void norm_before_wait(const float *norm, int columns, struct norm_ahead *
   }
 }
 
-// From a magnitude's bits, which order like the values, with NaN above all of them.
+// The larger of two magnitudes by their bits, which order like the values, with NaN above all of
+// them.
 DEVICE uint32_t larger_bits(uint32_t a, uint32_t b) {
   return a > b ? a : b;
 }

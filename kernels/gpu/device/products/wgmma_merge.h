@@ -66,8 +66,8 @@ DEVICE void wgmma_add(const char *from, typename KIND::sums (&sum)[KIND::STRIPS]
   }
 }
 
-// Without parts: adds the sums of the tile's other pieces. False if another cluster goes on with
-// these.
+// Adds the sums of the tile's other pieces, if there are no parts. False if another cluster goes on
+// with these.
 template <class KIND>
 DEVICE bool wgmma_merge(const struct wgmma_arguments &a, const struct wgmma_share &share,
                         unsigned tile, typename KIND::sums (&sum)[KIND::STRIPS]) {
@@ -105,8 +105,8 @@ template <class KIND> DEVICE char *wgmma_put_at(const struct wgmma_share &share)
   return share.ring + (warp_index() * words + lane_index()) * (int)sizeof(struct words4);
 }
 
-// By all warps of the block, the copying one, too: then all that was brought into the ring has been
-// used.
+// Called by all warps of the block, the copying one, too: afterwards all that was brought into the
+// ring has been used.
 DEVICE void wgmma_leave_ring(void) {
   block_wait();
 }

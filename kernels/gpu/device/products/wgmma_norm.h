@@ -45,7 +45,7 @@ DEVICE void wgmma_squares_of(const struct wgmma_norm &norm, const struct product
   }
 }
 
-// By the whole block, of which the warps that multiply find 1 / rms, each for a part of the
+// Called by the whole block, of which the warps that multiply find 1 / rms, each for a part of the
 // columns; or 1 where the activations come after their norm.
 template <class KIND>
 DEVICE void wgmma_find(const struct wgmma_norm &norm, const struct product_arguments &a,
@@ -122,7 +122,7 @@ struct matrix_norm<wgmma_kind<ELEMENTS, END, COLUMNS, STRIPS>> {
   DEVICE float times(const matrix_norm &norm, const struct matrix_place &at, float sum) {
     return NORM_BEFORE<kind> ? sum * norm.factor[at.i % 2] : sum;
   }
-  // Of 64 rows: a lane's two in both of its columns.
+  // Passes on 64 rows: a lane's two in both of its columns.
   DEVICE void pass_64(const struct product_arguments &a, int column, const float *x,
                       const float *gain, uint16_t *to, float (&squares)[2]) {
 #pragma unroll

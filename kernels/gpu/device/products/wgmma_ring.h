@@ -58,7 +58,7 @@ struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS, STRIPS>> {
   }
 };
 
-// Of the cluster; strips are in none.
+// The cluster's blocks beside each other, and its parts; strips are in no cluster.
 template <class KIND> DEVICE int wgmma_beside(const struct wgmma_arguments &a) {
   return KIND::STRIPS > 1 ? 1 : a.beside;
 }
@@ -124,8 +124,8 @@ DEVICE void wgmma_advance(const struct wgmma_share &share, struct wgmma_turn &tu
   }
 }
 
-// With one strip, a stage's slot is its own. Otherwise it advances after a unit, with all its
-// strips.
+// The activations' slot: with one strip, the stage's own; otherwise it advances after a unit, with
+// all its strips.
 template <class KIND> DEVICE int wgmma_slot(const struct wgmma_turn &turn) {
   return KIND::STRIPS > 1 ? turn.slot : turn.stage;
 }
@@ -133,7 +133,7 @@ DEVICE void wgmma_advance_slot(const struct wgmma_share &share, struct wgmma_tur
   turn.slot = turn.slot + 1 == share.slots ? 0 : turn.slot + 1;
 }
 
-// Of the output, in a strip of a tile of the work.
+// The first row of the output in a strip of a tile of the work.
 template <class KIND>
 DEVICE int wgmma_first_row(const struct wgmma_arguments &a, const struct wgmma_share &share,
                            unsigned tile, int strip) {

@@ -14,7 +14,7 @@
 #include "kernels/gpu/host/stage_times.h"
 
 // A request leaves nothing behind for the next one, and two steps in one call equal two calls.
-static void tokens_are_fed_back(void **unused) {
+static void test_tokens_are_fed_back(void **unused) {
   (void)unused;
   for (size_t p = 0; p < EMULATED; p++) {
     const struct decode_backend *backend = emulated[p].backend;
@@ -38,7 +38,7 @@ static void tokens_are_fed_back(void **unused) {
 
 // Timing the stages shows each once, by vectors and by matrix tiles, and has no effect afterwards;
 // neither has repeating them, for which one emulator is enough.
-static void stages_are_timed(void **unused) {
+static void test_stages_are_timed(void **unused) {
   static const char *const names[] = {"embed",       "qkv",  "attention", "wo",
                                       "gate and up", "down", "head",      "sample"};
   static float before[ODD_LOGITS], after[ODD_LOGITS];
@@ -96,7 +96,7 @@ static const struct {
     REFUSAL(context, 0, "context"),
 };
 
-static void refused_in_words(void **unused) {
+static void test_refused_in_words(void **unused) {
   static const struct decode_shape shape = {.layers = 1,
                                             .hidden = 64,
                                             .heads = 2,
@@ -131,7 +131,7 @@ static void expect_no_state(const struct decode_backend *backend, int device,
   expect_fragment(backend->error(), words);
 }
 
-static void no_device_and_no_memory(void **unused) {
+static void test_no_device_and_no_memory(void **unused) {
   (void)unused;
   for (size_t p = 0; p < EMULATED; p++) {
     const struct decode_backend *backend = emulated[p].backend;
@@ -157,7 +157,7 @@ static void no_device_and_no_memory(void **unused) {
 
 // On a machine of unlike devices each is planned by what it is itself: what it refuses another may
 // take, and the memory is that of its own plan.
-static void unlike_devices_plan_alone(void **unused) {
+static void test_unlike_devices_plan_alone(void **unused) {
   const struct decode_request r = odd_request(&tiny_shape, &odd_mixes[0], 5, 4);
   (void)unused;
   emulated_set("EMULATOR_DEVICES", 2);
@@ -189,7 +189,7 @@ static void unlike_devices_plan_alone(void **unused) {
 
 // The device is lost at each launch in turn: while the state is created, then during a step, after
 // which nothing works any more.
-static void a_device_is_lost(void **unused) {
+static void test_a_device_is_lost(void **unused) {
   (void)unused;
   for (size_t p = 0; p < EMULATED; p++) {
     const struct decode_backend *backend = emulated[p].backend;
@@ -224,7 +224,7 @@ static void a_device_is_lost(void **unused) {
   }
 }
 
-static void devices_are_calibrated(void **unused) {
+static void test_devices_are_calibrated(void **unused) {
   (void)unused;
   for (size_t p = 0; p < EMULATED; p++) {
     const struct decode_backend *backend = emulated[p].backend;
@@ -249,10 +249,13 @@ static void devices_are_calibrated(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tokens_are_fed_back),       cmocka_unit_test(stages_are_timed),
-      cmocka_unit_test(refused_in_words),          cmocka_unit_test(no_device_and_no_memory),
-      cmocka_unit_test(a_device_is_lost),          cmocka_unit_test(devices_are_calibrated),
-      cmocka_unit_test(unlike_devices_plan_alone),
+      cmocka_unit_test(test_tokens_are_fed_back),
+      cmocka_unit_test(test_stages_are_timed),
+      cmocka_unit_test(test_refused_in_words),
+      cmocka_unit_test(test_no_device_and_no_memory),
+      cmocka_unit_test(test_a_device_is_lost),
+      cmocka_unit_test(test_devices_are_calibrated),
+      cmocka_unit_test(test_unlike_devices_plan_alone),
   };
   return cmocka_run_group_tests(tests, emulated_load_sources, emulated_unload);
 }

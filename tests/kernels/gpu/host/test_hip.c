@@ -21,7 +21,7 @@ static const struct decode_shape wide_heads = {.layers = 1,
                                                .norm_epsilon = 1e-5f,
                                                .rope_theta = 1e4f};
 
-static void same_as_the_oracle(void **unused) {
+static void test_same_as_the_oracle(void **unused) {
   (void)unused;
   hip_needed();
   static const int batches[] = {1, HIP_BATCH};
@@ -38,7 +38,7 @@ static void same_as_the_oracle(void **unused) {
 // Streams that cannot be recorded, and launches that are refused during recording, give the same
 // bits, launch by launch, and this is reported; a call with more steps than a queue may hold also
 // completes.
-static void without_graphs(void **unused) {
+static void test_without_graphs(void **unused) {
   (void)unused;
   hip_needed();
   static const struct {
@@ -67,7 +67,7 @@ static void without_graphs(void **unused) {
   assert_int_equal(hip.alive(), 0);
 }
 
-static void what_a_device_says(void **unused) {
+static void test_what_a_device_says(void **unused) {
   (void)unused;
   hip_needed();
   struct decode_device device;
@@ -87,7 +87,7 @@ static void what_a_device_says(void **unused) {
   hip_expect_words("no device 1");
 }
 
-static void partitions(void **unused) {
+static void test_partitions(void **unused) {
   (void)unused;
   hip_needed();
   struct decode_device device;
@@ -98,7 +98,7 @@ static void partitions(void **unused) {
   assert_non_null(strstr(device.runtime, "partition 2 of 2"));
 }
 
-static void no_device(void **unused) {
+static void test_no_device(void **unused) {
   (void)unused;
   hip_needed();
   enum decode_status status;
@@ -115,7 +115,7 @@ static void no_device(void **unused) {
 }
 
 // The code is chosen by the architecture's name; if none is given, it is found by trying.
-static void architectures(void **unused) {
+static void test_architectures(void **unused) {
   (void)unused;
   hip_needed();
   static const struct {
@@ -141,7 +141,7 @@ static void architectures(void **unused) {
 }
 
 // Memory runs out at each of the places where it is allocated.
-static void out_of_memory(void **unused) {
+static void test_out_of_memory(void **unused) {
   (void)unused;
   hip_needed();
   const struct decode_request request = hip_request(&hip_bf16, 5);
@@ -160,7 +160,7 @@ static void out_of_memory(void **unused) {
   hip.backend->destroy(hip_make(&request));
 }
 
-static void a_failing_launch(void **unused) {
+static void test_a_failing_launch(void **unused) {
   (void)unused;
   hip_needed();
   const struct decode_request request = hip_request(&hip_bf16, 1);
@@ -177,7 +177,7 @@ static void a_failing_launch(void **unused) {
   assert_in_range(first, 41, 999);
 }
 
-static void calibration(void **unused) {
+static void test_calibration(void **unused) {
   (void)unused;
   hip_needed();
   double seconds = 0, rate = 0;
@@ -202,7 +202,7 @@ static void calibration(void **unused) {
 // The library's rate counts if it is higher: its products are in device memory, in the device's
 // E4M3, and everything that it was given is returned. Without a library, or with one that fails,
 // the kernels' own rate counts.
-static void calibration_by_library(void **unused) {
+static void test_calibration_by_library(void **unused) {
   (void)unused;
   hip_needed();
   static const struct {
@@ -235,7 +235,7 @@ static void calibration_by_library(void **unused) {
     }
 }
 
-static void tokens_are_checked(void **unused) {
+static void test_tokens_are_checked(void **unused) {
   (void)unused;
   hip_needed();
   const struct decode_request request = hip_request(&hip_bf16, 2);
@@ -258,7 +258,7 @@ static struct decode_request streaming_of(int batch) {
   return request;
 }
 
-static void streaming_steps(void **unused) {
+static void test_streaming_steps(void **unused) {
   (void)unused;
   hip_needed();
   float logits[HIP_BATCH * HIP_VOCAB];
@@ -272,7 +272,7 @@ static void streaming_steps(void **unused) {
 }
 
 // A device or runtime without cooperative launches: refused with a reason; the graph is used.
-static void no_cooperative_launches(void **unused) {
+static void test_no_cooperative_launches(void **unused) {
   (void)unused;
   hip_needed();
   static const struct {
@@ -295,7 +295,7 @@ static void no_cooperative_launches(void **unused) {
 }
 
 // Refused at launch, or failing later.
-static void a_cooperative_launch_fails(void **unused) {
+static void test_a_cooperative_launch_fails(void **unused) {
   (void)unused;
   hip_needed();
   const struct decode_request request = streaming_of(1);
@@ -321,20 +321,20 @@ static void a_cooperative_launch_fails(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(same_as_the_oracle, hip_begin),
-      cmocka_unit_test_setup(without_graphs, hip_begin),
-      cmocka_unit_test_setup(what_a_device_says, hip_begin),
-      cmocka_unit_test_setup(partitions, hip_begin),
-      cmocka_unit_test_setup(no_device, hip_begin),
-      cmocka_unit_test_setup(architectures, hip_begin),
-      cmocka_unit_test_setup(out_of_memory, hip_begin),
-      cmocka_unit_test_setup(a_failing_launch, hip_begin),
-      cmocka_unit_test_setup(calibration, hip_begin),
-      cmocka_unit_test_setup(calibration_by_library, hip_begin),
-      cmocka_unit_test_setup(tokens_are_checked, hip_begin),
-      cmocka_unit_test_setup(streaming_steps, hip_begin),
-      cmocka_unit_test_setup(no_cooperative_launches, hip_begin),
-      cmocka_unit_test_setup(a_cooperative_launch_fails, hip_begin),
+      cmocka_unit_test_setup(test_same_as_the_oracle, hip_begin),
+      cmocka_unit_test_setup(test_without_graphs, hip_begin),
+      cmocka_unit_test_setup(test_what_a_device_says, hip_begin),
+      cmocka_unit_test_setup(test_partitions, hip_begin),
+      cmocka_unit_test_setup(test_no_device, hip_begin),
+      cmocka_unit_test_setup(test_architectures, hip_begin),
+      cmocka_unit_test_setup(test_out_of_memory, hip_begin),
+      cmocka_unit_test_setup(test_a_failing_launch, hip_begin),
+      cmocka_unit_test_setup(test_calibration, hip_begin),
+      cmocka_unit_test_setup(test_calibration_by_library, hip_begin),
+      cmocka_unit_test_setup(test_tokens_are_checked, hip_begin),
+      cmocka_unit_test_setup(test_streaming_steps, hip_begin),
+      cmocka_unit_test_setup(test_no_cooperative_launches, hip_begin),
+      cmocka_unit_test_setup(test_a_cooperative_launch_fails, hip_begin),
   };
   return cmocka_run_group_tests(tests, hip_load, NULL);
 }

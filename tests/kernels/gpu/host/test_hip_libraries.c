@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 // The probe of the same build with a HIP library that is missing, lacks a function, or is of HIP 5.
-static void libraries(void **unused) {
+static void test_libraries(void **unused) {
   (void)unused;
   hip_needed();
   static const struct {
@@ -37,7 +37,7 @@ static void libraries(void **unused) {
 }
 
 // HIP 5.2 has no cooperative launches of a module's kernels.
-static void old_library(void **unused) {
+static void test_old_library(void **unused) {
   (void)unused;
   hip_needed();
   const char *path = getenv("PERTOKEN_HIP_LIBRARY");
@@ -53,11 +53,11 @@ static void old_library(void **unused) {
   output[fread(output, 1, sizeof output - 1, program)] = 0;
   assert_true(pclose(program) != 0);
   if (!strstr(output, "HIP with hipModuleLaunchCooperativeKernel)"))
-    fail_msg("'%s'", output);
+    fail_msg("expected that HIP lacks cooperative launches, found '%s'", output);
 }
 
 // The same with an RCCL that is missing or lacks a function.
-static void collective_libraries(void **unused) {
+static void test_collective_libraries(void **unused) {
   (void)unused;
   hip_needed();
   static const struct {
@@ -96,7 +96,7 @@ static void link_to(const char *target, const char *folder, const char *name) {
 
 // Without pertoken's variables: the HIP under ROCM_PATH, and the RCCL beside it, which here lacks a
 // function.
-static void found_under_rocm(void **unused) {
+static void test_found_under_rocm(void **unused) {
   (void)unused;
   hip_needed();
   char rocm[] = "/tmp/pertoken-XXXXXX", folder[64], real[PATH_MAX], command[9000], output[8192];
@@ -124,10 +124,10 @@ static void found_under_rocm(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(libraries, hip_begin),
-      cmocka_unit_test_setup(old_library, hip_begin),
-      cmocka_unit_test_setup(collective_libraries, hip_begin),
-      cmocka_unit_test_setup(found_under_rocm, hip_begin),
+      cmocka_unit_test_setup(test_libraries, hip_begin),
+      cmocka_unit_test_setup(test_old_library, hip_begin),
+      cmocka_unit_test_setup(test_collective_libraries, hip_begin),
+      cmocka_unit_test_setup(test_found_under_rocm, hip_begin),
   };
   return cmocka_run_group_tests(tests, hip_load, NULL);
 }

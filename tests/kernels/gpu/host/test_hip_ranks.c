@@ -46,7 +46,7 @@ static void expect_nothing_left(void) {
   assert_int_equal(hip.communicators(), 0);
 }
 
-static void ranks_are_the_oracle(void **unused) {
+static void test_ranks_are_the_oracle(void **unused) {
   (void)unused;
   hip_needed();
   float logits[HIP_BATCH * HIP_VOCAB];
@@ -59,7 +59,7 @@ static void ranks_are_the_oracle(void **unused) {
 
 // Steps are recorded with their all-reduces; if that is impossible, the bits are the same, and this
 // is reported.
-static void ranks_without_graphs(void **unused) {
+static void test_ranks_without_graphs(void **unused) {
   static const char *const unable[] = {"FAKE_HIP_NO_CAPTURE", "FAKE_RCCL_NO_CAPTURE",
                                        "FAKE_HIP_FAIL_RECORD"};
   float recorded[HIP_VOCAB], launched[HIP_VOCAB];
@@ -78,7 +78,7 @@ static void ranks_without_graphs(void **unused) {
   }
 }
 
-static void ranks_are_timed(void **unused) {
+static void test_ranks_are_timed(void **unused) {
   (void)unused;
   hip_needed();
   struct decode_all_reduce timed;
@@ -101,7 +101,7 @@ static void expect_no_ranks(const struct decode_request *request, const char *wo
   hip.reset();
 }
 
-static void ranks_cannot_be_joined(void **unused) {
+static void test_ranks_cannot_be_joined(void **unused) {
   (void)unused;
   hip_needed();
   const struct decode_request request = ranks_of(&hip_bf16, 1, 4);
@@ -110,7 +110,7 @@ static void ranks_cannot_be_joined(void **unused) {
 }
 
 // Refused, or never contributed: the others, which wait for it, end too.
-static void an_all_reduce_fails(void **unused) {
+static void test_an_all_reduce_fails(void **unused) {
   static const struct {
     const char *variable, *words;
   } cases[] = {{"FAKE_RCCL_FAIL_REDUCE", "rank 2 of 4, device 1: an all-reduce: RCCL"},
@@ -150,7 +150,7 @@ static void expect_alike(struct decode_state *state, struct reference *reference
 }
 
 // In bf16 by the library of each rank; and followed by a step, which is recorded again.
-static void ranks_take_prompts(void **unused) {
+static void test_ranks_take_prompts(void **unused) {
   static const int tokens[] = {1, 2, 3, 4, 5, 6};
   const struct decode_prompt prompt = {.count = 6, .tokens = tokens};
   (void)unused;
@@ -179,7 +179,7 @@ static void ranks_take_prompts(void **unused) {
 }
 
 // In a prompt, as in a step.
-static void an_all_reduce_of_a_prompt_fails(void **unused) {
+static void test_an_all_reduce_of_a_prompt_fails(void **unused) {
   static const int tokens[] = {1, 2, 3, 4, 5, 6};
   static const char *const failing[] = {"FAKE_RCCL_FAIL_REDUCE", "FAKE_RCCL_HANG"};
   const struct decode_prompt prompt = {.count = 6, .tokens = tokens};
@@ -203,7 +203,7 @@ static void an_all_reduce_of_a_prompt_fails(void **unused) {
   }
 }
 
-static void a_rank_is_lost(void **unused) {
+static void test_a_rank_is_lost(void **unused) {
   (void)unused;
   hip_needed();
   const struct decode_request request = ranks_of(&hip_bf16, 1, 4);
@@ -229,14 +229,14 @@ static void a_rank_is_lost(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(ranks_are_the_oracle, hip_begin),
-      cmocka_unit_test_setup(ranks_without_graphs, hip_begin),
-      cmocka_unit_test_setup(ranks_are_timed, hip_begin),
-      cmocka_unit_test_setup(ranks_cannot_be_joined, hip_begin),
-      cmocka_unit_test_setup(an_all_reduce_fails, hip_begin),
-      cmocka_unit_test_setup(ranks_take_prompts, hip_begin),
-      cmocka_unit_test_setup(an_all_reduce_of_a_prompt_fails, hip_begin),
-      cmocka_unit_test_setup(a_rank_is_lost, hip_begin),
+      cmocka_unit_test_setup(test_ranks_are_the_oracle, hip_begin),
+      cmocka_unit_test_setup(test_ranks_without_graphs, hip_begin),
+      cmocka_unit_test_setup(test_ranks_are_timed, hip_begin),
+      cmocka_unit_test_setup(test_ranks_cannot_be_joined, hip_begin),
+      cmocka_unit_test_setup(test_an_all_reduce_fails, hip_begin),
+      cmocka_unit_test_setup(test_ranks_take_prompts, hip_begin),
+      cmocka_unit_test_setup(test_an_all_reduce_of_a_prompt_fails, hip_begin),
+      cmocka_unit_test_setup(test_a_rank_is_lost, hip_begin),
   };
   return cmocka_run_group_tests(tests, hip_load, NULL);
 }

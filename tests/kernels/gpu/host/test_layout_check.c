@@ -118,7 +118,7 @@ static const float *floats_of(const struct tensor_map *map, size_t bytes, int co
 }
 
 static void multiply(const struct gpu_launch *launch) {
-  static float room[ROWS * MAX_COLUMNS], other[MAX_BATCH * MAX_COLUMNS];
+  static float room[ROWS * MAX_COLUMNS], other[LIMITS_BATCH * MAX_COLUMNS];
   const struct wgmma_arguments *a = launch->arguments;
   const struct product_arguments *p = &a->product;
   const int columns = atoi(strrchr(launch->kernel, '_') + 1);
@@ -242,7 +242,7 @@ static struct plan plan_of(size_t i) {
 }
 
 // Nothing is wrong with the device, and every kernel is run.
-static void every_kernel_is_checked(void **unused) {
+static void test_every_kernel_is_checked(void **unused) {
   size_t strips = 0;
   (void)unused;
   for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
@@ -263,7 +263,7 @@ static void every_kernel_is_checked(void **unused) {
 }
 
 // Wrong everywhere, in each strip, or where blocks' sums meet.
-static void wrong_kernels_are_found(void **unused) {
+static void test_wrong_kernels_are_found(void **unused) {
   (void)unused;
   for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
     const struct plan plan = plan_of(i);
@@ -282,8 +282,8 @@ static void wrong_kernels_are_found(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_kernel_is_checked),
-      cmocka_unit_test(wrong_kernels_are_found),
+      cmocka_unit_test(test_every_kernel_is_checked),
+      cmocka_unit_test(test_wrong_kernels_are_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

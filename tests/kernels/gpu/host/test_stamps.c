@@ -72,7 +72,7 @@ static const char *written(const char *path) {
 
 // Among the contexts of a process, the one with the most blocks gets the file; another context open
 // at the same time does not take its room.
-static void writes_the_most(void **state) {
+static void test_writes_the_most(void **state) {
   (void)state;
   char path[] = "/tmp/pertoken-stamps-XXXXXX";
   close(mkstemp(path));
@@ -99,7 +99,7 @@ static void writes_the_most(void **state) {
 }
 
 // No variable, no memory, no room: the kernels get no buffer.
-static void stamps_nothing(void **state) {
+static void test_stamps_nothing(void **state) {
   (void)state;
   unsetenv("PERTOKEN_GPU_STAMPS");
   assert_int_equal(gpu_stamps_open(), 0);
@@ -120,8 +120,8 @@ static void stamps_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(writes_the_most),
-      cmocka_unit_test(stamps_nothing),
+      cmocka_unit_test(test_writes_the_most),
+      cmocka_unit_test(test_stamps_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static void test_refused(void **state) {
     char words[256] = "";
     assert_false(gpu_tuning_read(rows[i][0], &tuning, words, sizeof words));
     if (!strstr(words, rows[i][1]))
-      fail_msg("%s: %s", rows[i][0], words);
+      fail_msg("%s: expected '%s' in '%s'", rows[i][0], rows[i][1], words);
   }
 }
 

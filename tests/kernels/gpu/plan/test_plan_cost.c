@@ -40,7 +40,8 @@ static void test_cost_by_hand(void **state) {
                                      .vocab = 64,
                                      .norm_epsilon = 1e-5f,
                                      .rope_theta = 1e4f};
-  const struct decode_request request = planned_request(&shape, &planned_types[0], 1, 10);
+  const struct decode_request request =
+      planned_request(&shape, &planned_types[PLANNED_BF16], 1, 10);
   const struct plan plan = planned(&request, &planned_h200);
   const struct decode_cost cost = gpu_plan_cost(&plan);
   const uint64_t square = 64 * 64; // q, k, v, wo, gate, up, down, head, and a row of the embedding

@@ -8,9 +8,9 @@
 #include "kernels/gpu/arguments/wgmma.h"
 #include "kernels/gpu/even.h"
 #include "kernels/gpu/launches/step.h"
-#include "kernels/gpu/plan/integers.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/units.h"
+#include "kernels/integers.h"
 #include "tests/support/kernels/planned.h"
 #include "tests/support/kernels/shapes.h"
 
@@ -32,7 +32,7 @@ static void test_choices(void **state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct decode_request request =
-        planned_request(cases[i].shape, &planned_types[0], cases[i].batch, 512);
+        planned_request(cases[i].shape, &planned_types[PLANNED_BF16], cases[i].batch, 512);
     const struct plan plan = planned(&request, cases[i].device);
     if (plan.vector != cases[i].vector || plan.product[PRODUCT_DOWN].slice != cases[i].slice)
       fail_msg("case %zu: vector %d, slice %d", i, plan.vector, plan.product[PRODUCT_DOWN].slice);
@@ -84,7 +84,7 @@ static void test_blocks_of_vectors(void **state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct decode_request request =
-        planned_request(cases[i].shape, &planned_types[0], cases[i].batch, 512);
+        planned_request(cases[i].shape, &planned_types[PLANNED_BF16], cases[i].batch, 512);
     const struct plan plan = planned(&request, cases[i].device);
     const size_t given = (size_t)plan.carveout * 228 * 1024 / 100;
     assert_true(plan.vector && plan.streaming == (cases[i].device == &streaming));
@@ -200,12 +200,19 @@ static void test_rings_of_nvidia(void **state) {
 static void test_stages_of_wgmma(void **state) {
   (void)state;
   static const struct {
-    size_t mix;
+    enum planned_mix mix;
     int batch, columns, slice, stages;
-  } cases[] = {{0, 5, 16, 16, 6},     {0, 64, 32, 64, 9},   {0, 128, 128, 128, 4},
-               {0, 256, 128, 256, 4}, {1, 16, 16, 16, 6},   {1, 64, 64, 64, 4},
-               {1, 128, 64, 128, 4},  {1, 256, 64, 128, 4}, {3, 64, 32, 64, 9},
-               {3, 128, 64, 128, 7},  {3, 256, 64, 128, 7}};
+  } cases[] = {{PLANNED_BF16, 5, 16, 16, 6},
+               {PLANNED_BF16, 64, 32, 64, 9},
+               {PLANNED_BF16, 128, 128, 128, 4},
+               {PLANNED_BF16, 256, 128, 256, 4},
+               {PLANNED_E4M3_KV, 16, 16, 16, 6},
+               {PLANNED_E4M3_KV, 64, 64, 64, 4},
+               {PLANNED_E4M3_KV, 128, 64, 128, 4},
+               {PLANNED_E4M3_KV, 256, 64, 128, 4},
+               {PLANNED_E4M3_BUT_HEAD, 64, 32, 64, 9},
+               {PLANNED_E4M3_BUT_HEAD, 128, 64, 128, 7},
+               {PLANNED_E4M3_BUT_HEAD, 256, 64, 128, 7}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct decode_request request =
         planned_request(&llama_8b, &planned_types[cases[i].mix], cases[i].batch, 4096);
@@ -376,27 +383,27 @@ static void test_measured_costs(void **state) {
   (void)state;
   static const struct {
     const struct decode_shape *shape;
-    size_t mix;
+    enum planned_mix mix;
     int batch;
     enum product_name which;
     unsigned tiles, blocks, merges;
   } cases[] = {
-      {&llama_8b, 0, 64, PRODUCT_QKV, 24, 48, 1},
-      {&llama_8b, 0, 64, PRODUCT_WO, 16, 64, 2},
-      {&llama_8b, 0, 64, PRODUCT_GATE_UP, 56, 56, 0}, // of two strips
-      {&llama_8b, 0, 64, PRODUCT_DOWN, 16, 64, 2},
-      {&llama_8b, 0, 64, PRODUCT_HEAD, 501, 132, 1},
-      {&llama_8b, 1, 64, PRODUCT_QKV, 24, 96, 2},
-      {&llama_8b, 1, 64, PRODUCT_WO, 16, 64, 2},
-      {&llama_8b, 1, 64, PRODUCT_GATE_UP, 56, 112, 1},
-      {&llama_8b, 1, 64, PRODUCT_DOWN, 16, 128, 3},
-      {&llama_8b, 1, 16, PRODUCT_QKV, 24, 96, 2},
-      {&llama_8b, 1, 16, PRODUCT_WO, 16, 128, 3},
-      {&llama_8b, 1, 16, PRODUCT_GATE_UP, 112, 112, 0},
-      {&llama_70b, 1, 64, PRODUCT_QKV, 40, 80, 1},
-      {&llama_70b, 1, 64, PRODUCT_WO, 32, 128, 2},
-      {&llama_70b, 1, 64, PRODUCT_GATE_UP, 112, 112, 0},
-      {&llama_70b, 1, 64, PRODUCT_HEAD, 125, 125, 0},
+      {&llama_8b, PLANNED_BF16, 64, PRODUCT_QKV, 24, 48, 1},
+      {&llama_8b, PLANNED_BF16, 64, PRODUCT_WO, 16, 64, 2},
+      {&llama_8b, PLANNED_BF16, 64, PRODUCT_GATE_UP, 56, 56, 0}, // of two strips
+      {&llama_8b, PLANNED_BF16, 64, PRODUCT_DOWN, 16, 64, 2},
+      {&llama_8b, PLANNED_BF16, 64, PRODUCT_HEAD, 501, 132, 1},
+      {&llama_8b, PLANNED_E4M3_KV, 64, PRODUCT_QKV, 24, 96, 2},
+      {&llama_8b, PLANNED_E4M3_KV, 64, PRODUCT_WO, 16, 64, 2},
+      {&llama_8b, PLANNED_E4M3_KV, 64, PRODUCT_GATE_UP, 56, 112, 1},
+      {&llama_8b, PLANNED_E4M3_KV, 64, PRODUCT_DOWN, 16, 128, 3},
+      {&llama_8b, PLANNED_E4M3_KV, 16, PRODUCT_QKV, 24, 96, 2},
+      {&llama_8b, PLANNED_E4M3_KV, 16, PRODUCT_WO, 16, 128, 3},
+      {&llama_8b, PLANNED_E4M3_KV, 16, PRODUCT_GATE_UP, 112, 112, 0},
+      {&llama_70b, PLANNED_E4M3_KV, 64, PRODUCT_QKV, 40, 80, 1},
+      {&llama_70b, PLANNED_E4M3_KV, 64, PRODUCT_WO, 32, 128, 2},
+      {&llama_70b, PLANNED_E4M3_KV, 64, PRODUCT_GATE_UP, 112, 112, 0},
+      {&llama_70b, PLANNED_E4M3_KV, 64, PRODUCT_HEAD, 125, 125, 0},
   };
   struct gpu_device device = planned_h200_wgmma;
   device.clusters = 4;
@@ -435,12 +442,12 @@ static void test_clusters(void **state) {
   static const int units[] = {1, 2, 3, 16, 78, 114, 132};
   for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
     const int most = units[u] > 1 ? MAX_WGMMA_BESIDE : 1;
-    const struct plan wide = planned_with_clusters(&llama_70b, 1, 64, units[u], most);
-    const struct plan own = planned_on(&llama_70b, 1, 64, units[u]);
+    const struct plan wide = planned_with_clusters(&llama_70b, PLANNED_E4M3_KV, 64, units[u], most);
+    const struct plan own = planned_on(&llama_70b, PLANNED_E4M3_KV, 64, units[u]);
     assert_int_equal(wide.product[PRODUCT_GATE_UP].beside, most);
     assert_int_equal(own.product[PRODUCT_GATE_UP].beside, 1);
     for (int tuned = 1; tuned <= MAX_WGMMA_BESIDE; tuned++) {
-      const struct plan plan = planned_with_clusters(&narrow, 1, 64, units[u], tuned);
+      const struct plan plan = planned_with_clusters(&narrow, PLANNED_E4M3_KV, 64, units[u], tuned);
       assert_int_equal(plan.product[PRODUCT_QKV].beside, least(tuned, most));
       assert_null(plan.fallback);
     }
@@ -481,7 +488,7 @@ static void test_who_takes_wgmma(void **state) {
                {&without, &llama_8b, false}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct decode_request request =
-        planned_request(cases[i].shape, &planned_types[0], 16, 512);
+        planned_request(cases[i].shape, &planned_types[PLANNED_BF16], 16, 512);
     const struct plan plan = planned(&request, cases[i].device);
     assert_int_equal(plan.product[PRODUCT_QKV].wgmma, cases[i].takes);
   }
@@ -492,7 +499,8 @@ static void test_who_takes_wgmma(void **state) {
 static void test_parts(void **state) {
   (void)state;
   struct gpu_device device = planned_h200_wgmma;
-  const struct decode_request request = planned_request(&llama_8b, &planned_types[1], 64, 512);
+  const struct decode_request request =
+      planned_request(&llama_8b, &planned_types[PLANNED_E4M3_KV], 64, 512);
   device.tuning.wgmma_beside = 0;
   const struct plan eight = planned(&request, &device);
   const enum product_name whole[] = {PRODUCT_WO, PRODUCT_DOWN};
@@ -525,7 +533,8 @@ static void test_parts(void **state) {
 static void test_without_clusters(void **state) {
   (void)state;
   struct gpu_device device = planned_h200_wgmma;
-  const struct decode_request request = planned_request(&llama_70b, &planned_types[1], 64, 512);
+  const struct decode_request request =
+      planned_request(&llama_70b, &planned_types[PLANNED_E4M3_KV], 64, 512);
   device.clusters = 1;
   const struct plan plan = planned(&request, &device);
   assert_int_equal(plan.product[PRODUCT_GATE_UP].beside, 1);
@@ -539,13 +548,15 @@ static void test_without_clusters(void **state) {
 // About as many blocks as the device holds, if there are few of them without splits.
 static void test_splits_fill_the_device(void **state) {
   (void)state;
-  const struct decode_request request = planned_request(&llama_8b, &planned_types[0], 16, 4096);
+  const struct decode_request request =
+      planned_request(&llama_8b, &planned_types[PLANNED_BF16], 16, 4096);
   const struct plan plan = planned(&request, &planned_h200);
   const struct plan_product *qkv = &plan.product[PRODUCT_QKV]; // 24 blocks of 256 rows
   assert_int_equal(qkv->blocks, 24);
   assert_int_equal(qkv->splits, 8);
   assert_int_equal(plan.product[PRODUCT_HEAD].splits, 1); // 501 blocks are enough
-  const struct decode_request one = planned_request(&llama_8b, &planned_types[0], 1, 4096);
+  const struct decode_request one =
+      planned_request(&llama_8b, &planned_types[PLANNED_BF16], 1, 4096);
   const struct plan alone = planned(&one, &planned_h200);
   assert_in_range(8 * alone.attention_splits, 132, 4 * 132);
 }

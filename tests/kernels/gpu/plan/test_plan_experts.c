@@ -264,7 +264,7 @@ static void test_experts_in_units(void **state) {
   shape.experts = (struct decode_experts){.count = 12, .chosen = 4, .hidden = 101};
   for (size_t m = 0; m < PLANNED_TYPES; m++)
     for (int batch = 1; batch <= 256; batch *= 4) {
-      struct decode_types types = planned_types[0];
+      struct decode_types types = planned_types[PLANNED_BF16];
       types.experts = planned_types[m].weights;
       check_mixture(&shape, &types, &planned_h200, batch);
       const struct decode_request request = planned_request(&shape, &types, batch, 777);
@@ -312,7 +312,7 @@ static void test_experts_in_ranks(void **state) {
                                      .full_every = 2,
                                      .biases = BIAS_QKV | BIAS_OUTPUT | BIAS_MLP | BIAS_ROUTER,
                                      .experts = {.count = 128, .chosen = 4, .hidden = 2880}};
-  struct decode_types types = planned_types[0];
+  struct decode_types types = planned_types[PLANNED_BF16];
   types.experts = ELEMENT_MXFP4;
   for (int batch = 1; batch <= 64; batch *= 8) {
     struct decode_request request = planned_request(&shape, &types, batch, 4096);

@@ -165,7 +165,8 @@ static void test_latent(void **state) {
           assert_int_equal(gpu.kv_bytes, cpu.kv_bytes);
           assert_int_equal(gpu.operations, cpu.operations);
         }
-  const struct decode_request request = planned_request(&deepseek, &planned_types[1], 1, 512);
+  const struct decode_request request =
+      planned_request(&deepseek, &planned_types[PLANNED_E4M3_KV], 1, 512);
   planned_refused(&request, &planned_small, "more shared memory");
   struct gpu_device device = planned_h200;
   device.cooperative = true;
@@ -232,7 +233,8 @@ static void test_latent_prompts(void **state) {
 // What the kernels for latent attention do not support.
 static void test_latent_refused(void **state) {
   (void)state;
-  const struct decode_request good = planned_request(&deepseek, &planned_types[0], 1, 10);
+  const struct decode_request good =
+      planned_request(&deepseek, &planned_types[PLANNED_BF16], 1, 10);
 #define REFUSED(field, value, words)                                                               \
   do {                                                                                             \
     struct decode_request bad = good;                                                              \

@@ -19,6 +19,7 @@
 #include "kernels/gpu/plan/vectors.h"
 #include "kernels/gpu/units.h"
 #include "kernels/gpu/vendor.h"
+#include "kernels/integers.h"
 #include "tests/support/kernels/pieces.h"
 #include "tests/support/kernels/planned.h"
 #include "tests/support/kernels/shapes.h"
@@ -100,7 +101,7 @@ static void check_tiles(const struct plan *plan, const struct gpu_launch *launch
   const size_t rows = (size_t)a->rows, element = planned_weight_bytes(launch->kernel);
   const size_t activation = strstr(launch->kernel, "_e4m3_e4m3") ? 1 : 2;
   const size_t padded = wgmma && activation > element ? 128 : ROW_ALIGNMENT;
-  const size_t activation_row = gpu_round_up((size_t)a->stride, padded) * activation;
+  const size_t activation_row = round_up((size_t)a->stride, padded) * activation;
   const size_t groups = (size_t)a->batch_padded / (size_t)atoi(strrchr(launch->kernel, '_') + 1);
   const size_t all_rows =
       wgmma ? check_wgmma(plan, launch, activation_row) : MATRIX_ROWS * MATRIX_WARPS / groups;
@@ -315,7 +316,7 @@ static void test_passed(void **state) {
   struct decode_shape odd = llama_8b;
   odd.ffn_hidden += 32; // of whose inputs down's alone is padded
   for (size_t d = 0; d < PLANNED_DEVICES; d++)
-    for (size_t m = 0; m < 5; m++)
+    for (size_t m = 0; m < PLANNED_MXFP4; m++)
       for (size_t b = 0; b < 4 && d != 2; b++) {
         const struct decode_types *types = &planned_types[m];
         const struct decode_request request = planned_request(&llama_8b, types, batches[b], 513);
@@ -327,7 +328,8 @@ static void test_passed(void **state) {
         assert_int_equal(gpu_plan_passed(&other, PRODUCT_DOWN), PASSED_FLOAT);
         assert_int_equal(gpu_plan_passed(&other, PRODUCT_WO) == PASSED_FLOAT, rounds);
       }
-  const struct decode_request request = planned_request(&llama_8b, &planned_types[0], 1, 513);
+  const struct decode_request request =
+      planned_request(&llama_8b, &planned_types[PLANNED_BF16], 1, 513);
   struct gpu_device device = planned_h200;
   device.cooperative = true;
   device.tuning.step = STEP_STREAMING;
@@ -385,7 +387,7 @@ static void check_norms(const struct plan *plan) {
 static void test_norms(void **state) {
   (void)state;
   static const int batches[] = {16, 64, 128};
-  for (size_t m = 0; m < 2; m++)
+  for (size_t m = PLANNED_BF16; m <= PLANNED_E4M3_KV; m++)
     for (size_t b = 0; b < 3; b++)
       for (int own = 0; own < 2; own++) {
         const struct decode_request request =
@@ -394,7 +396,7 @@ static void test_norms(void **state) {
         if (own)
           device.tuning = (struct gpu_tuning){0};
         const struct plan plan = planned(&request, &device);
-        const bool wide = m == 0 && b == 2;
+        const bool wide = m == PLANNED_BF16 && b == 2;
         assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_QKV), wide ? PRODUCTS : PRODUCT_DOWN);
         assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_GATE_UP),
                          wide && own ? PRODUCTS : PRODUCT_WO);
@@ -407,18 +409,19 @@ static void test_norms(void **state) {
 // of a prompt, and with the MLP beside attention.
 static void test_norms_apart(void **state) {
   (void)state;
-  struct decode_request request = planned_request(&llama_8b, &planned_types[1], 64, 513);
+  struct decode_request request =
+      planned_request(&llama_8b, &planned_types[PLANNED_E4M3_KV], 64, 513);
   struct plan plan = planned(&request, &planned_h200);
   assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_QKV), PRODUCTS);
-  request.types = planned_types[3];
+  request.types = planned_types[PLANNED_E4M3_BUT_HEAD];
   plan = planned(&request, &planned_h200_wgmma);
   assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_QKV), PRODUCTS);
-  request.types = planned_types[1];
+  request.types = planned_types[PLANNED_E4M3_KV];
   request.shape.hidden += 64;
   plan = planned(&request, &planned_h200_wgmma);
   assert_int_equal(gpu_plan_norm_from(&plan, PRODUCT_QKV), PRODUCTS);
   assert_int_equal(planned_region_bytes(&plan, REGION_SQUARES), 0);
-  request.types = planned_types[0];
+  request.types = planned_types[PLANNED_BF16];
   plan = planned(&request, &planned_h200_wgmma);
   check_norms(&plan);
   request.shape.parallel = true;
@@ -448,13 +451,14 @@ static void test_families(void **state) {
     for (size_t d = 0; d < 3; d++) // not by wgmma
       for (int batch = 1; batch <= 16; batch *= 4) {
         const struct decode_request request =
-            planned_request(shapes[s], &planned_types[1], batch, 513);
+            planned_request(shapes[s], &planned_types[PLANNED_E4M3_KV], batch, 513);
         const struct plan plan = planned(&request, planned_devices[d]);
         planned_regions(&plan);
         check_step(&plan);
         check_fill(&plan);
       }
-  const struct decode_request request = planned_request(&full, &planned_types[0], 1, 513);
+  const struct decode_request request =
+      planned_request(&full, &planned_types[PLANNED_BF16], 1, 513);
   struct gpu_device device = planned_h200;
   const struct plan plan = planned(&request, &device);
   assert_int_equal(gpu_plan_attention(&plan, 0).first, 413);
@@ -585,7 +589,7 @@ static void test_passes_by_library(void **state) {
   const struct decode_shape *const shapes[] = {&piece_plain, &llama_8b};
   for (size_t s = 0; s < 2; s++)
     for (size_t d = 0; d < 2; d++)
-      for (size_t m = 0; m <= 3; m += 3) { // bf16, e4m3
+      for (size_t m = PLANNED_BF16; m <= PLANNED_E4M3_BUT_HEAD; m += PLANNED_E4M3_BUT_HEAD) {
         struct decode_request request = planned_request(shapes[s], &planned_types[m], 2, 4096);
         request.chunk = 3000;
         const struct plan plan = planned(&request, planned_devices[d]);
@@ -613,7 +617,7 @@ static void test_passes_of_a_mixture(void **state) {
     struct decode_shape shape = piece_of(PIECE_EXPERTS, 0)->shape;
     shape.experts.count = 70;
     shape.experts.chosen = chosen[i][0];
-    struct decode_request request = planned_request(&shape, &planned_types[0], 2, 4096);
+    struct decode_request request = planned_request(&shape, &planned_types[PLANNED_BF16], 2, 4096);
     request.chunk = 3000;
     const struct plan plan = planned(&request, &planned_h200);
     struct plan prompt;
@@ -627,11 +631,12 @@ static void test_passes_of_a_mixture(void **state) {
 // NVIDIA's H200 datasheet: 141 GB.
 static void test_70b_fits_one_h200(void **state) {
   (void)state;
-  struct decode_request request = planned_request(&llama_70b, &planned_types[1], 1, 512);
+  struct decode_request request =
+      planned_request(&llama_70b, &planned_types[PLANNED_E4M3_KV], 1, 512);
   struct plan plan = planned(&request, &planned_h200);
   assert_true(plan.vector);
   assert_in_range(plan.bytes, UINT64_C(68000000000), UINT64_C(75000000000));
-  request = planned_request(&llama_70b, &planned_types[1], 64, 4096);
+  request = planned_request(&llama_70b, &planned_types[PLANNED_E4M3_KV], 64, 4096);
   plan = planned(&request, &planned_h200);
   assert_false(plan.vector);
   assert_in_range(plan.bytes, UINT64_C(110000000000), UINT64_C(135000000000));
@@ -649,7 +654,7 @@ static void test_overflow(void **state) {
                                     .norm_epsilon = 1e-5f,
                                     .rope_theta = 1e4f};
   struct decode_request request =
-      planned_request(&vast, &planned_types[0], 128, (1 << 24) - 1); // keys: 2^65
+      planned_request(&vast, &planned_types[PLANNED_BF16], 128, (1 << 24) - 1); // keys: 2^65
   planned_refused(&request, &planned_h200, "larger than any memory");
   request.context = 1; // large, but no overflow: other code requests the memory
   planned(&request, &planned_h200);

@@ -14,6 +14,7 @@
 #include "kernels/gpu/plan/cost.h"
 #include "kernels/gpu/plan/plan.h"
 #include "kernels/gpu/stream.h"
+#include "kernels/integers.h"
 #include "kernels/routing.h"
 #include "tests/support/kernels/planned.h"
 #include "tests/support/kernels/shapes.h"
@@ -270,8 +271,8 @@ static void check_step(const struct decode_types *types, const int *kinds) {
 // products with weights in units round their own activations.
 static void test_stages(void **state) {
   (void)state;
-  check_step(&planned_types[1], kinds_e4m3);
-  check_step(&planned_types[5], kinds_mxfp4);
+  check_step(&planned_types[PLANNED_E4M3_KV], kinds_e4m3);
+  check_step(&planned_types[PLANNED_MXFP4], kinds_mxfp4);
 }
 
 // Each block has rows of every product: a device with more multiprocessors than that leaves some.
@@ -286,7 +287,8 @@ static void test_each_block_has_rows(void **state) {
     shape.hidden = cases[i].hidden;
     shape.heads = shape.kv_heads = cases[i].heads;
     shape.ffn_hidden = cases[i].ffn_hidden;
-    const struct decode_request request = planned_request(&shape, &planned_types[1], 1, 512);
+    const struct decode_request request =
+        planned_request(&shape, &planned_types[PLANNED_E4M3_KV], 1, 512);
     const struct plan plan = planned(&request, &device);
     struct streaming_lists lists;
     struct gpu_launch *launch = gpu_plan_streaming(&plan, NULL, &lists);
@@ -375,9 +377,9 @@ static void check_mixture(const struct mixture *mixture, int batch, int shared) 
   struct gpu_launch *launch = gpu_plan_streaming(&plan, NULL, &lists);
   assert_non_null(launch);
   const struct streaming_arguments *arguments = launch->arguments;
-  assert_int_equal(gpu_round_up(lists.count * sizeof *lists.stages, 256),
+  assert_int_equal(round_up(lists.count * sizeof *lists.stages, 256),
                    plan.region[REGION_STAGES].layer_bytes);
-  assert_int_equal(gpu_round_up(lists.product_count * sizeof *lists.products, 256),
+  assert_int_equal(round_up(lists.product_count * sizeof *lists.products, 256),
                    plan.region[REGION_STREAM].layer_bytes);
   check_choices(&plan, &lists, arguments->product_count);
   // Clearing, the embedding, a layer's five, qkv, attention, wo and the router.
@@ -519,7 +521,8 @@ static void check_order_on(const struct gpu_device *from, int largest,
                            const struct decode_shape *shape, const char *wanted) {
   const struct gpu_device device = streaming_device(from);
   for (int batch = 1; batch <= largest; batch++) {
-    const struct decode_request request = planned_request(shape, &planned_types[1], batch, 512);
+    const struct decode_request request =
+        planned_request(shape, &planned_types[PLANNED_E4M3_KV], batch, 512);
     const struct plan plan = planned(&request, &device);
     struct streaming_lists lists;
     struct gpu_launch *launch = gpu_plan_streaming(&plan, planned_base, &lists);
@@ -567,14 +570,16 @@ static void test_shared_memory(void **state) {
   (void)state;
   static const struct {
     const struct decode_shape *shape;
-    int types, batch, slots;
-  } cases[] = {{&llama_8b, 1, 1, 6},  {&llama_8b, 1, 2, 5},  {&llama_8b, 1, 4, 3},
-               {&llama_70b, 1, 1, 5}, {&llama_70b, 1, 2, 3}, {&llama_8b, 5, 1, 5},
-               {&llama_8b, 5, 2, 4},  {&llama_8b, 5, 4, 2}};
+    enum planned_mix mix;
+    int batch, slots;
+  } cases[] = {{&llama_8b, PLANNED_E4M3_KV, 1, 6},  {&llama_8b, PLANNED_E4M3_KV, 2, 5},
+               {&llama_8b, PLANNED_E4M3_KV, 4, 3},  {&llama_70b, PLANNED_E4M3_KV, 1, 5},
+               {&llama_70b, PLANNED_E4M3_KV, 2, 3}, {&llama_8b, PLANNED_MXFP4, 1, 5},
+               {&llama_8b, PLANNED_MXFP4, 2, 4},    {&llama_8b, PLANNED_MXFP4, 4, 2}};
   const struct gpu_device device = streaming_device(&planned_h200);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct decode_request request =
-        planned_request(cases[i].shape, &planned_types[cases[i].types], cases[i].batch, 512);
+        planned_request(cases[i].shape, &planned_types[cases[i].mix], cases[i].batch, 512);
     const struct plan plan = planned(&request, &device);
     const struct plan_stream *stream = &plan.stream;
     assert_int_equal(stream->slots, cases[i].slots);
@@ -584,7 +589,7 @@ static void test_shared_memory(void **state) {
     assert_true(stream->sums + streaming_sums_bytes(stream->pairs, 16, plan.vector_rows) <=
                 stream->ring);
     assert_int_equal(stream->ring % 128, 0);
-    assert_int_equal(stream->beside, cases[i].types == 5 ? 64 : 0);
+    assert_int_equal(stream->beside, cases[i].mix == PLANNED_MXFP4 ? 64 : 0);
     assert_int_equal(stream->shared_bytes,
                      stream->ring + streaming_ring_bytes(stream->slots, 16, stream->beside));
     assert_true(stream->shared_bytes + STREAMING_SHARED <= device.shared_bytes);
@@ -597,7 +602,8 @@ static void test_shared_memory(void **state) {
 static void test_without_a_ring(void **state) {
   (void)state;
   const struct gpu_device device = streaming_device(&planned_mi300x);
-  const struct decode_request request = planned_request(&llama_8b, &planned_types[1], 1, 512);
+  const struct decode_request request =
+      planned_request(&llama_8b, &planned_types[PLANNED_E4M3_KV], 1, 512);
   const struct plan plan = planned(&request, &device);
   struct streaming_lists lists;
   assert_int_equal(plan.stream.slots, 0);
@@ -605,7 +611,8 @@ static void test_without_a_ring(void **state) {
   assert_non_null(launch);
   assert_in_range(launch->shared_bytes, attention_tile_shared_bytes(128, 16), 49152);
   free(launch);
-  const struct decode_request narrow = planned_request(&llama_8b, &planned_types[5], 1, 512);
+  const struct decode_request narrow =
+      planned_request(&llama_8b, &planned_types[PLANNED_MXFP4], 1, 512);
   const struct plan units = planned(&narrow, &device);
   launch = gpu_plan_streaming(&units, NULL, &lists);
   assert_non_null(launch);
