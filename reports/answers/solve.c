@@ -411,7 +411,7 @@ static struct answer_table values_table(const struct solving *solving) {
   return table;
 }
 
-struct answer solve_answer_of(const struct solve_answer *solved, const struct solve_spread *spread,
+struct answer solution_answer(const struct solve_answer *solved, const struct solve_spread *spread,
                               struct arena *arena) {
   const struct solving solving = {.solved = solved,
                                   .spread = spread,

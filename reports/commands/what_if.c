@@ -87,5 +87,5 @@ int command_solve(struct run *run) {
   if (!answer || find_spread(run, answer, &spread))
     return -1;
   run_print_warnings(run, scenario);
-  return run_print_answer(run, scenario, solve_answer_of(answer, spread, run->arena));
+  return run_print_answer(run, scenario, solution_answer(answer, spread, run->arena));
 }

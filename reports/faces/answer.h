@@ -200,7 +200,8 @@ struct answers {
 };
 
 // Answers all questions of one kind that a scenario asks. `only`: the name of one of them (--for),
-// or NULL. Adds any number of answers. Returns 0, or -1 after errors.
+// or NULL. Adds any number of answers. Returns 0, or -1 after errors. Such a function is called
+// answer_KIND ("answer_rent"); one that builds a single answer, X_answer ("compare_answer").
 typedef int answer_function(const struct scenario *scenario, const char *only,
                             struct answers *answers, struct arena *arena,
                             struct diagnostics *diagnostics);

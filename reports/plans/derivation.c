@@ -56,9 +56,7 @@ struct deriving {
 };
 
 static const char *begins(const struct deriving *deriving, int period) {
-  if (period >= deriving->answer->problem->periods)
-    return "the end";
-  return scenario_period_begins(deriving->answer->scenario, period + 1, deriving->arena);
+  return calendar_begins(deriving->answer, period, deriving->arena);
 }
 
 static double factor(const struct deriving *deriving, int period) {

@@ -62,10 +62,6 @@ static const char *exact(const struct part *part, double value, struct arena *ar
   return quantity_words(shown(part, value), part->unit, EXACT_DIGITS, arena);
 }
 
-static struct answer_cell change(double share) {
-  return (struct answer_cell){.kind = CELL_CHANGE, .value = share};
-}
-
 // ---- what was measured, and how its spread breaks down
 
 static void add_measured(const struct telling *telling) {
@@ -220,7 +216,7 @@ static void add_outlier(const struct telling *telling, struct answer_table *tabl
   ANSWER_ROW(table, cell_words(fleet->nodes[node].name),
              is_node ? cell_absent("whole node") : cell_words(device->id),
              cell_words(part->workload->words), cell_words(words_of(part)),
-             amount(part, value->value), change(value->share),
+             amount(part, value->value), cell_changed_by(value->share),
              *variants ? cell_words(variants) : cell_absent("-"));
   outliers->count++;
   outliers->with_other_kernels += !is_usual;
@@ -294,7 +290,7 @@ static void add_places(const struct telling *telling) {
       cells[4] = cell_words(words_of(part));
       cells[5] = cell_value((double)place->count);
       cells[6] = amount(part, place->median);
-      cells[7] = change(place->share);
+      cells[7] = cell_changed_by(place->share);
       cells[8] = cell_flag(place->stands_out);
       stars += place->stands_out;
     }
@@ -317,7 +313,8 @@ static void add_values(const struct telling *telling) {
       const struct fleet_value *value = &part->spread.nodes[n];
       ANSWER_ROW(nodes, cell_words(fleet->nodes[value->index].name),
                  cell_words(part->workload->words), cell_words(words_of(part)),
-                 amount(part, value->value), change(value->share), cell_flag(value->stands_out));
+                 amount(part, value->value), cell_changed_by(value->share),
+                 cell_flag(value->stands_out));
     }
   }
   struct answer_table *devices = ANSWER_TABLE(

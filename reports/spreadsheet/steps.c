@@ -120,7 +120,7 @@ static struct unit step_unit(const struct splitter *splitter, const struct node 
     return splitter->sheet->model.declarations[node->declaration].unit;
   if (effort == LIFT_CONVERTED)
     return tree_base_unit(node->dimension, splitter->arena);
-  if (dimension_equal(node->dimension, splitter->of->unit.dimension) && !tree_is_comparison(node))
+  if (dimension_equal(node->dimension, splitter->of->unit.dimension) && !node_is_comparison(node))
     return splitter->of->unit;
   return tree_base_unit(node->dimension, splitter->arena);
 }

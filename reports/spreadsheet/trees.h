@@ -13,8 +13,6 @@
 // A copy that can be rewritten; what the graph computes as a single term is that term.
 struct node *tree_copy(const struct graph *graph, const struct node *node, struct arena *arena);
 
-bool tree_is_comparison(const struct node *node);
-
 // Is it the number 0 or 1?
 bool tree_is_flag(const struct node *node);
 
