@@ -41,7 +41,7 @@ static struct outcome certain_outcome(enum outcome_kind kind, size_t option, dou
 
 const struct simulation *simulation_certain(const struct scenario *scenario, struct arena *arena) {
   const size_t count = scenario->option_count;
-  const int item = model_find(scenario->model, "cost_per_mtok");
+  const int item = model_cost_item(scenario->model);
   const struct declaration *cost = &scenario->model->declarations[item];
   struct simulation *result = arena_alloc(arena, sizeof *result);
   struct outcome *outcomes = arena_array(arena, 2 * count - 1, sizeof *outcomes);

@@ -256,7 +256,7 @@ struct answer cases_answer(const struct scenario *scenario, const struct scenari
                            struct arena *arena) {
   struct listing listing = {.cases = cases,
                             .count = scenario->case_count,
-                            .cost = model_find(scenario->model, "cost_per_mtok"),
+                            .cost = model_cost_item(scenario->model),
                             .levelised = model_find(scenario->model, "levelised_cost_per_mtok"),
                             .arena = arena};
   listing.rankings = arena_array(arena, listing.count, sizeof(const struct ranking *));

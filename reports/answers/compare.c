@@ -215,7 +215,7 @@ static const struct fact *result_named(const char *item) {
 
 static void add_results(const struct comparing *comparing, struct answer_table *table) {
   const struct model *model = comparing->scenario->model;
-  const int cost = model_find(model, "cost_per_mtok");
+  const int cost = model_cost_item(model);
   bool ruled = true;
   for (int d = 0; d < model->count; d++) {
     const struct declaration *item = &model->declarations[d];
