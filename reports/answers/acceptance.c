@@ -108,7 +108,7 @@ static struct answer_cell limit_of(const struct telling *telling,
                                       : cell_value(as_clause(telling, clause, clause->limit));
 }
 
-// Of means only. A terminal shows the bound that the clause is judged by.
+// A clause's bound; a clause of single nodes has none. A terminal shows the one it is judged by.
 static struct answer_cell bound_of(const struct telling *telling,
                                    const struct acceptance_clause *clause, bool upper) {
   const double bound = upper ? clause->high : clause->low;

@@ -207,7 +207,7 @@ static void add_legend(const struct notes *notes) {
   answer_note(notes->answer, "Evidence: ", "%s", text);
 }
 
-// For people: programs find them among the answer's warnings.
+// Warnings as notes for people: programs find them among the answer's warnings.
 static void add_warnings(const struct notes *notes) {
   const struct scenario *scenario = notes->scenario;
   const size_t before = notes->answer->note_count;

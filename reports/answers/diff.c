@@ -35,7 +35,7 @@ struct aspect {
   bool (*differs)(const struct difference *, size_t pair, int input);
 };
 
-// Of values that nobody typed, as elsewhere on a terminal; and so many that they differ.
+// Digits of values that nobody typed: as many as elsewhere on a terminal, or enough to differ.
 enum { SHOWN_DIGITS = 5, EXACT_DIGITS = 17 };
 
 // "14 %", "700 W/gpu, computed"

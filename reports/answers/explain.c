@@ -189,7 +189,7 @@ static void fill_source(const struct derivation *derivation, struct answer_cell 
   cells[STEP_PLACE] = cell_words(place_text(figure, derivation->arena));
 }
 
-// As typed: "22000 USD/gpu", "1 day", "metered".
+// An input's value as typed: "22000 USD/gpu", "1 day", "metered".
 static const char *input_text(const struct declaration *item, const struct figure *figure,
                               struct arena *arena) {
   const char *choice = declaration_choice(item, figure->value);

@@ -54,7 +54,7 @@ int command_sensitivity(struct run *run) {
 
 enum { SOLVE_DRAWS = 16384 };
 
-// For a scenario whose other inputs have ranges, or if draws are requested. Returns 0 or -1.
+// The solution's spread, if other inputs have ranges or draws are requested. Returns 0 or -1.
 static int find_spread(struct run *run, const struct solve_answer *answer,
                        const struct solve_spread **spread) {
   struct simulate_request request;

@@ -43,7 +43,7 @@ static inline struct answer_cell cell_changed_by(double share) {
   return (struct answer_cell){.kind = CELL_CHANGE, .value = share};
 }
 
-// From a to b as number_change has it: there is none from zero; a credit that shrinks is a rise.
+// The change from a to b, as number_change has it: none from zero; a credit that shrinks is a rise.
 static inline struct answer_cell cell_change(double a, double b) {
   return cell_changed_by(a == b ? 0 : a == 0 ? NAN : a < 0 ? 1 - b / a : b / a - 1);
 }

@@ -301,7 +301,7 @@ static bool fits(const struct view *view, const struct grid *grid, int label) {
   return grid_width(grid, label) <= view->style->width;
 }
 
-// As many columns side by side as fit, the others below.
+// Prints as many columns side by side as fit, the others below.
 static void print_parts(const struct view *view, const struct answer_table *table) {
   const struct scale *scales = row_scales(view, table);
   struct part part = all_of(table);

@@ -115,7 +115,7 @@ static const char *key_of(const struct model *model, const struct declaration *d
   return of < 0 ? declaration->name : model->declarations[of].name;
 }
 
-// For a value of a list by year: the input that the list belongs to, and from when the value holds.
+// Of a value in a list by year, adds the input that the list belongs to, and from when it holds.
 static void add_year(json_t *item, const struct scenario *scenario,
                      const struct declaration *declaration, struct arena *arena) {
   const struct declaration *of = &scenario->model->declarations[declaration->year_of];

@@ -64,7 +64,7 @@ static bool have_spares(const struct plan_answer *answer) {
   return false;
 }
 
-// Of an order, with its whole spares: what stays as long as a period or longer.
+// What stays of an order, with its whole spares, as long as a period or longer.
 static double ordered_for(const struct plan_answer *answer, size_t o, int first, int last) {
   const struct fleet_problem *problem = answer->problem;
   const struct planned_fleet *fleet = &answer->result.fleet;

@@ -73,7 +73,7 @@ static void without_sheet(struct answer_table *table) {
 
 // ---- purchases
 
-// For one item of an action with all of its tiers: the total paid, and its present value.
+// Adds up one item of an action over all of its tiers: the total paid, and its present value.
 static void sum_item(const struct deriving *deriving, size_t a, size_t item, double *paid,
                      double *worth) {
   const struct fleet_problem *problem = deriving->answer->problem;

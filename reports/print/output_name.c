@@ -12,7 +12,7 @@
 
 #define LONGEST_ENDING 5
 
-// Without its point; NULL: there is none, or it is no word.
+// A name's ending, without its point; NULL: there is none, or it is not a word.
 static const char *ending_of(const char *path) {
   const char *slash = path ? strrchr(path, '/') : NULL;
   const char *name = slash ? slash + 1 : path;

@@ -134,7 +134,7 @@ static const struct {
 
 enum { STATISTICS = sizeof statistics / sizeof statistics[0] };
 
-// Where each node has one device, statistics of nodes would repeat those of devices.
+// Adds the statistics; if each node has one device, those of nodes would repeat those of devices.
 static void add_statistics(const struct telling *telling, const struct part *parts, size_t count,
                            struct answer_table *table) {
   const bool has_nodes = parts->spread.node_count < parts->spread.device_count;
@@ -156,7 +156,7 @@ static void add_statistics(const struct telling *telling, const struct part *par
   }
 }
 
-// For people: a row for each workload, a column for each measure.
+// The summary that people read: a row for each statistic, a column for each measure.
 static void add_summary(const struct telling *telling, size_t first, size_t count) {
   const struct part *parts = &telling->parts[first];
   const bool served = parts->workload->served;
@@ -222,7 +222,7 @@ static void add_outlier(const struct telling *telling, struct answer_table *tabl
   outliers->with_other_kernels += !is_usual;
 }
 
-// Where all have the same kernels, people need not see which.
+// Shows a device's kernels; if all have the same, people need not see which.
 static void show_kernels(const struct telling *telling, const struct outliers *outliers,
                          struct answer_table *table) {
   table->columns[6].faces = telling->fleet->unlike.count ? 0 : FACE_JSON;
