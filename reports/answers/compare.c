@@ -390,8 +390,8 @@ static void add_lateness(const struct comparing *comparing, struct answer *answe
 
 // ---- for programs
 
-// Is the declaration one of the option's line items? Computed ones are, except checks; so are
-// accelerators and throughput when they are given.
+// Whether the declaration is one of the option's line items. Computed ones are, except checks; so
+// are accelerators and throughput when they are given.
 static bool is_item(const struct comparing *comparing, size_t option, int declaration) {
   const struct declaration *item = &comparing->scenario->model->declarations[declaration];
   return option_at(comparing, option)->graph->state[declaration] != GRAPH_INPUT ||

@@ -118,8 +118,8 @@ static void add_lent(const struct notes *notes) {
                   notes->scenario->options[notes->scenario->options[i].lender].label);
 }
 
-// "llama-2-70b, fp8, bf16 activations, decode, batch 64": of values that another key may have too,
-// which they are.
+// "llama-2-70b, fp8, bf16 activations, decode, batch 64": a value that several keys may have is
+// named with its key.
 static const char *workload_words(const struct workload *workload, struct arena *arena) {
   static const struct {
     const char *before, *after;

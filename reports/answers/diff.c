@@ -362,7 +362,7 @@ static void inherit(struct answer *answer, const struct difference *difference,
   answer->stamp = texts_joined_by(&stamps, " ", arena);
 }
 
-// An input of a rented option may differ in others by itself, as a change of its own.
+// Counts each input once: if some options are rented, it may be in several changes.
 static size_t count_inputs(const struct diff *diff) {
   const struct difference *difference = diff->difference;
   bool *counted = arena_array(diff->arena, (size_t)difference->a->model->count, sizeof *counted);

@@ -105,7 +105,7 @@ static int period_inside(const struct node *node, int period) {
   }
 }
 
-// Does a reference read before the first period or after the last?
+// Whether a reference reads before the first period or after the last.
 static bool looks_outside(const struct derivation *derivation, const struct node *node,
                           int period) {
   return (node_calls(node, FUNCTION_PREV) && period == 0) ||

@@ -38,7 +38,7 @@ const char *finance_no_rate(bool is_minor);
 const char *finance_bar(const struct scenario *scenario, const struct ranking *ranking,
                         size_t option, struct arena *arena);
 
-// What is said instead.
+// What is shown in place of that verdict.
 #define FINANCE_UNRANKED "not ranked"
 
 // Whether an extra outlay pays: "no", "yes", ...

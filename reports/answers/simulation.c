@@ -70,7 +70,7 @@ static void add_shares(const struct telling *telling, struct answer_table *table
     cells[1 + o] = cell_value(shares[o]);
 }
 
-// Is an option ranked in some draws and not in others?
+// Whether an option is ranked in some draws and not in others.
 static bool ranks_vary(const struct simulation *simulation) {
   for (size_t o = 0; o < simulation->option_count; o++)
     if (simulation->ranked[o] > 0 && simulation->ranked[o] < 1)

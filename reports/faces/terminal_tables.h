@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-// Does a terminal show any row of it?
+// Whether a terminal shows any row of it.
 bool table_has_rows(const struct answer_table *table);
 
 // Prints a table, with its title above and its note below.

@@ -52,7 +52,7 @@ static bool is_servable(const struct fleet_problem *problem, size_t w, int t) {
   return false;
 }
 
-// If no option is available in time; no other constraint can change that.
+// What is said if no option is available in time; no other constraint can change that.
 static const char *too_late_words(const struct plan_answer *answer, const struct plan_lack *worst,
                                   struct arena *arena) {
   int first = worst->period;

@@ -138,7 +138,7 @@ static void write_years(struct answer *written, const struct plan_answer *answer
   }
 }
 
-// The beginning of each period, and the end of the last.
+// The cash at the beginning of each period, and at the end of the last.
 static void write_cash(struct answer *written, const struct plan_answer *answer) {
   const struct plan_terms *terms = answer->terms;
   struct answer_table *table =

@@ -88,8 +88,8 @@ static bool reads_own_past(const struct splitter *splitter, const struct node *n
   return false;
 }
 
-// Measured as if the option had the longest id of all: equal formulas then have equal steps on
-// every sheet.
+// A formula's text as it is measured, as if the option had the longest id of all: equal formulas
+// then have equal steps on every sheet.
 static const char *measured(const struct splitter *splitter, const struct declaration *item,
                             const struct node *node) {
   const struct formula_references references = {
