@@ -311,6 +311,10 @@ bool node_calls(const struct node *node, enum function function) {
   return node->kind == NODE_CALL && node->function == function;
 }
 
+bool node_is_comparison(const struct node *node) {
+  return node->kind >= NODE_EQUAL && node->kind <= NODE_GREATER_EQUAL;
+}
+
 static struct node *name_node(const char *name, struct place place, struct arena *arena) {
   struct node *node = arena_alloc(arena, sizeof *node);
   *node = (struct node){.kind = NODE_NAME, .place = place, .name = name, .declaration = UNRESOLVED};

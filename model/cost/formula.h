@@ -118,6 +118,9 @@ bool node_reads_past(const struct node *node);
 // Whether the node is a call of this function.
 bool node_calls(const struct node *node, enum function function);
 
+// Whether it compares two values: "=" to ">=".
+bool node_is_comparison(const struct node *node);
+
 // A tree in the arena; `place` is where the text starts. NULL after an error, which points at its
 // own column.
 struct node *formula_parse(const char *text, struct place place, struct arena *arena,

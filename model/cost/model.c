@@ -35,6 +35,10 @@ int model_find(const struct model *model, const char *name) {
   return -1;
 }
 
+int model_cost_item(const struct model *model) {
+  return model_find(model, "cost_per_mtok");
+}
+
 int model_group(const struct model *model, const char *name) {
   for (int i = 0; i < model->group_count; i++)
     if (!strcmp(model->groups[i].name, name))

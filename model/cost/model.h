@@ -118,7 +118,10 @@ int model_group(const struct model *model, const char *name);
 // Index of the declaration, or -1; declarations not yet entered are searched one by one.
 int model_find(const struct model *model, const char *name);
 
-// The same for a declaration that the program itself relies on: if it is missing, that is an error.
+// The item by which options are ranked, cost_per_mtok, or -1.
+int model_cost_item(const struct model *model);
+
+// model_find for a declaration that the program itself relies on: a missing one is an error.
 int model_require(const struct model *model, const char *name, struct diagnostics *diagnostics);
 
 // The nearest declared name, of inputs alone if `inputs_only`; NULL if none is near.

@@ -98,7 +98,7 @@ void model_declare_in_usd(struct model *model, int of, struct diagnostics *diagn
 }
 
 void model_declare_result_in_usd(struct model *model, struct diagnostics *diagnostics) {
-  const int cost = model_find(model, "cost_per_mtok");
+  const int cost = model_cost_item(model);
   if (cost < 0 || model_find(model, "exchange_rate") < 0)
     return;
   const struct declaration of = model->declarations[cost];

@@ -402,6 +402,6 @@ bool difference_cost(const struct difference *difference, size_t pair, const str
       *evaluation_at(evaluation, d, 0) =
           input_value(&model->declarations[d], side_of(difference, pair, changes, count, d));
   evaluate(evaluation);
-  *cost = *evaluation_at(evaluation, model_find(model, "cost_per_mtok"), 0);
+  *cost = *evaluation_at(evaluation, model_cost_item(model), 0);
   return isfinite(*cost);
 }

@@ -35,7 +35,7 @@ static double cost_on_time(const struct scenario *scenario, size_t option, struc
   struct variation *variation = variation_new(scenario, 1, arena);
   variation_set(variation, delay, 0, 0);
   variation_evaluate(variation);
-  return variation_item(variation, option, model_find(scenario->model, "cost_per_mtok"), 0);
+  return variation_item(variation, option, model_cost_item(scenario->model), 0);
 }
 
 bool lateness_of(const struct scenario *scenario, size_t option, struct lateness *lateness,

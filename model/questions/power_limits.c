@@ -72,7 +72,7 @@ static double cost_at(const struct scenario *scenario, size_t option, double lim
       quiet.errors ? NULL : option_resolve(scenario, option, amendment, &lack, arena, &quiet);
   if (!held || quiet.errors)
     return NAN;
-  return option_value(scenario, held, model_find(scenario->model, "cost_per_mtok"), 0);
+  return option_value(scenario, held, model_cost_item(scenario->model), 0);
 }
 
 struct power_limits power_limits_of(const struct scenario *scenario, size_t option,
@@ -80,7 +80,7 @@ struct power_limits power_limits_of(const struct scenario *scenario, size_t opti
   const struct measurement *own = scenario->options[option].record;
   struct power_limits limits = {.count = 0};
   size_t kept = 0;
-  if (!own || model_find(scenario->model, "cost_per_mtok") < 0)
+  if (!own || model_cost_item(scenario->model) < 0)
     return limits;
   find_limits(scenario, own, &limits);
   for (size_t i = 0; limits.count > 1 && i < limits.count; i++) {

@@ -135,7 +135,7 @@ static void refuse_list(const struct inputs *inputs, const struct declaration *d
   const char *list = "", *hint = "";
   for (size_t i = 0; i < sizeof of_tokens / sizeof of_tokens[0]; i++)
     if (!strcmp(declaration->name, of_tokens[i]))
-      hint = "; the prices of an API follow the 'inflation' of its option, below 0 where they fall";
+      hint = "; API prices change with the option's 'inflation': use a negative rate if they fall";
   for (int d = 0; d < inputs->model->count; d++)
     if (inputs->model->declarations[d].schedule && !inputs->model->declarations[d].ages)
       list = arena_printf(inputs->arena, "%s%s%s", list, *list ? ", " : "",

@@ -274,7 +274,7 @@ struct marked {
 typedef double cost_function(const struct scenario *scenario, const struct option *option);
 
 static double cost(const struct scenario *scenario, const struct option *option) {
-  return option_value(scenario, option, model_find(scenario->model, "cost_per_mtok"), 0);
+  return option_value(scenario, option, model_cost_item(scenario->model), 0);
 }
 
 static double levelised_cost(const struct scenario *scenario, const struct option *option) {
@@ -356,7 +356,7 @@ const struct ranking *ranking_lasting(const struct scenario *scenario, struct ar
 }
 
 bool ranking_names(const struct scenario *scenario, const struct ranking *ranking, size_t option) {
-  const int cost = model_find(scenario->model, "cost_per_mtok");
+  const int cost = model_cost_item(scenario->model);
   const size_t against = (size_t)ranking->against;
   const struct standing *standing = &ranking->options[option];
   if (standing->cheapest || ranking->against < 0 || !standing->ranked)
@@ -373,7 +373,7 @@ static int place_of(const struct standing *standing) {
 
 static bool is_before(const struct scenario *scenario, const struct ranking *ranking, size_t a,
                       size_t b) {
-  const int cost = model_find(scenario->model, "cost_per_mtok");
+  const int cost = model_cost_item(scenario->model);
   const int places = place_of(&ranking->options[a]) - place_of(&ranking->options[b]);
   if (places)
     return places < 0;

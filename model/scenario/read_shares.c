@@ -64,7 +64,7 @@ static double cost_at(const struct scenario *scenario, const struct option *opti
       *evaluation_at(block, d, 0) = evaluation_at(option->evaluation, d, 0)[scenario->selected];
   *evaluation_input(block, "decode_throughput") *= times;
   evaluate(block);
-  const double cost = *evaluation_at(block, model_find(model, "cost_per_mtok"), 0);
+  const double cost = *evaluation_at(block, model_cost_item(model), 0);
   arena_free(&scratch);
   return cost;
 }
@@ -97,7 +97,7 @@ static const char *share_text(double share, struct arena *arena) {
 static void list(const struct scenario *scenario, const struct read_shares *shares,
                  struct texts *reached, struct texts *costs, struct arena *arena) {
   const struct model *model = scenario->model;
-  const struct unit *unit = &model->declarations[model_find(model, "cost_per_mtok")].unit;
+  const struct unit *unit = &model->declarations[model_cost_item(model)].unit;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const char *label = scenario->options[o].label;
     if (!shares->counted[o])

@@ -86,7 +86,7 @@ static void add_all(const struct simulation_run *run, struct worker *worker,
 
 int delay_damages_find(struct simulation_run *run, struct worker *worker) {
   const size_t options = run->frame.option_count;
-  const int cost = model_find(run->scenario->model, "cost_per_mtok");
+  const int cost = model_cost_item(run->scenario->model);
   struct delay_damages *sums = arena_array(run->arena, options, sizeof *sums);
   const double draws = (double)run_pilot_draws(run);
   bool any = false;

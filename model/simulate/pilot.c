@@ -19,7 +19,7 @@ static void note_remedies(struct simulation_run *run, const double *due, const d
                           size_t draws) {
   struct simulation_frame *frame = &run->frame;
   const struct model *model = run->scenario->model;
-  const int cost = model_find(model, "cost_per_mtok");
+  const int cost = model_cost_item(model);
   const struct unit *unit = &model->declarations[cost].unit;
   const char **notes =
       arena_array(run->arena, frame->note_count + run->remedies.count, sizeof *notes);

@@ -109,7 +109,7 @@ static int sampler_start(struct simulation_run *run, int item) {
   const struct scenario *scenario = run->scenario;
   const size_t options = scenario->option_count;
   int items[RUN_ITEMS] = {[RUN_OUTCOME] = item,
-                          [RUN_COST] = model_find(scenario->model, "cost_per_mtok"),
+                          [RUN_COST] = model_cost_item(scenario->model),
                           [RUN_SHORT] = model_find(scenario->model, "falls_short"),
                           [RUN_REMEDY] = model_find(scenario->model, "remedy_total"),
                           [RUN_TOKENS] = model_find(scenario->model, "tokens_total"),

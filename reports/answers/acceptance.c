@@ -96,10 +96,6 @@ const char *acceptance_confidence(double confidence, struct arena *arena) {
   return arena_printf(arena, "%.13g %%", 100 * confidence);
 }
 
-static struct answer_cell change(double share) {
-  return (struct answer_cell){.kind = CELL_CHANGE, .value = share};
-}
-
 static struct answer_cell maybe(double value) {
   return isnan(value) ? cell_absent(NULL) : cell_value(value);
 }
@@ -112,7 +108,7 @@ static struct answer_cell limit_of(const struct telling *telling,
                                       : cell_value(as_clause(telling, clause, clause->limit));
 }
 
-// Of means only. A terminal shows the bound that the clause is judged by.
+// A clause's bound; a clause of single nodes has none. A terminal shows the one it is judged by.
 static struct answer_cell bound_of(const struct telling *telling,
                                    const struct acceptance_clause *clause, bool upper) {
   const double bound = upper ? clause->high : clause->low;
@@ -245,7 +241,7 @@ static void add_node(const struct telling *telling, struct answer_table *table,
   cells[2] = cell_words(verdict_names[node->verdict]);
   cells[3] =
       cell_in(as_offered(telling, node->what, node->value), unit_of_measure(telling, node->what));
-  cells[4] = change(node->share);
+  cells[4] = cell_changed_by(node->share);
   cells[5] = cell_value((double)node->runs);
   cells[6] = kernels_of(telling, node);
 }
@@ -296,7 +292,8 @@ static void add_values_of(const struct telling *telling, struct answer_table *ta
                cell_words(clause->guarantee->name), cell_words(value_name(clause, telling->arena)),
                cell_in(as_offered(telling, clause->what, sorted[n].value),
                        unit_of_measure(telling, clause->what)),
-               change(sorted[n].value / clause->quoted - 1), cell_value((double)sorted[n].runs));
+               cell_changed_by(sorted[n].value / clause->quoted - 1),
+               cell_value((double)sorted[n].runs));
 }
 
 static void add_values(const struct telling *telling) {

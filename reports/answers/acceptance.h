@@ -21,7 +21,7 @@ struct answer acceptance_answer(const struct settlement *settlement, const struc
 const char *acceptance_clause_name(enum clause_kind kind, enum guaranteed what,
                                    const struct offer_guarantee *guarantee, struct arena *arena);
 
-// Not rounded: 99.99 % is very different from 100 %.
+// "95 %", never rounded: 99.99 % is very different from 100 %.
 const char *acceptance_confidence(double confidence, struct arena *arena);
 
 #endif

@@ -150,7 +150,7 @@ static void add_claims_that_conflict(const struct writer *writer, struct answer 
       "conflicts with) hold exactly. Tolerated: while they hold within their tolerances.";
 }
 
-// For an audit in which no quantity is free.
+// The claims' table if no quantity is free.
 static void add_claims_as_stated(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
   struct answer_table *table = ANSWER_TABLE(

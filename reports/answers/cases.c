@@ -26,7 +26,7 @@ static const char *case_label(const struct listing *listing, size_t c) {
   return listing->cases[c]->case_labels[c];
 }
 
-// Its label for people, its id for programs.
+// A case: its label for people, its id for programs.
 static struct answer_cell case_cell(const struct listing *listing, size_t c) {
   const char *id = listing->cases[c]->cases[c], *label = case_label(listing, c);
   return (struct answer_cell){.text = id, .shown = label, .brief = label_brief(id, label)};
@@ -125,7 +125,7 @@ static bool any_saving(const struct listing *listing) {
   return false;
 }
 
-// Without a discount rate, levelized costs are the costs.
+// Whether any levelized cost differs from the cost: without a discount rate none does.
 static bool any_discounts(const struct listing *listing) {
   for (size_t c = 0; c < listing->count; c++)
     for (size_t o = 0; o < listing->cases[c]->option_count; o++)
@@ -184,7 +184,7 @@ static void add_costs(const struct listing *listing, struct answer *answer) {
     levelised->faces = FACE_CSV | FACE_JSON;
 }
 
-// Where the discount rate decides who wins.
+// A note for each case in which the discount rate decides which option is the cheapest.
 static void note_turns(const struct listing *listing, struct answer *answer) {
   for (size_t c = 0; c < listing->count; c++) {
     const struct ranking *ranking = listing->rankings[c];
@@ -256,7 +256,7 @@ struct answer cases_answer(const struct scenario *scenario, const struct scenari
                            struct arena *arena) {
   struct listing listing = {.cases = cases,
                             .count = scenario->case_count,
-                            .cost = model_find(scenario->model, "cost_per_mtok"),
+                            .cost = model_cost_item(scenario->model),
                             .levelised = model_find(scenario->model, "levelised_cost_per_mtok"),
                             .arena = arena};
   listing.rankings = arena_array(arena, listing.count, sizeof(const struct ranking *));

@@ -19,7 +19,7 @@ enum { MAX_COLUMNS = 11 };
 static const char GRADE[] = "grade";
 static const char ROUND[] = "round"; // of throughput only: a benchmark's round, if it has rounds
 
-// Useless if truncated.
+// Columns that are useless if truncated.
 static const char *const uncut[] = {"id",    "accelerator", "model", "field",
                                     "round", "grade",       "as_of"};
 

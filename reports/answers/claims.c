@@ -8,7 +8,7 @@ static const char *agreement_text(const struct recomputed *row, struct arena *ar
   return row->verdict == RECOMPUTE_CANNOT ? "-" : "yes";
 }
 
-struct answer answer_claims(const struct recomputed *rows, size_t count, struct arena *arena) {
+struct answer claims_answer(const struct recomputed *rows, size_t count, struct arena *arena) {
   static const char *const verdicts[] = {[RECOMPUTE_HOLDS] = "holds",
                                          [RECOMPUTE_FAILS] = "does not hold",
                                          [RECOMPUTE_DEPENDS] = "depends on the reading",

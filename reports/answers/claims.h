@@ -11,6 +11,6 @@
 
 // The results for the rows of a table of claims: [count]. The answer is no if one of them disagrees
 // with the verdict in the table.
-struct answer answer_claims(const struct recomputed *rows, size_t count, struct arena *arena);
+struct answer claims_answer(const struct recomputed *rows, size_t count, struct arena *arena);
 
 #endif

@@ -99,9 +99,9 @@ static void add_grades(const struct comparing *comparing, struct answer_table *t
   table->row_count -= !any;
 }
 
-// Below the throughputs: how much of its own read bandwidth each device reached; or below the
-// costs: what they were if all had reached as much. Only where records of several vendors' devices
-// are compared, and the second only if they are far apart.
+// A row below the throughputs: how much of its own read bandwidth each device reached; or one below
+// the costs: what they were if all had reached as much. Only where records of several vendors'
+// devices are compared, and the second only if they are far apart.
 enum share_row { SHARE_REACHED, COST_AT_EQUAL };
 
 static void add_shares(const struct comparing *comparing, struct answer_table *table,
@@ -215,7 +215,7 @@ static const struct fact *result_named(const char *item) {
 
 static void add_results(const struct comparing *comparing, struct answer_table *table) {
   const struct model *model = comparing->scenario->model;
-  const int cost = model_find(model, "cost_per_mtok");
+  const int cost = model_cost_item(model);
   bool ruled = true;
   for (int d = 0; d < model->count; d++) {
     const struct declaration *item = &model->declarations[d];
@@ -333,7 +333,8 @@ static struct answer_table figures_table(const struct comparing *comparing) {
 
 // ---- late delivery
 
-// One on the terminal, for the options that have it; programs have it among all inputs and items.
+// A row for an item of lateness, on the terminal alone: programs have it among all inputs and
+// items.
 static void add_late_item(const struct comparing *comparing, struct answer_table *table,
                           const char *name) {
   const int declaration = model_find(comparing->scenario->model, name);
@@ -363,8 +364,8 @@ static void add_late_row(const struct comparing *comparing, struct answer_table 
   }
 }
 
-// Only if an option has a delay: what it costs, what would make up for it, and what the contract
-// pays.
+// The table of delays, if an option has one: what it costs, what would make up for it, and what the
+// contract pays.
 static void add_lateness(const struct comparing *comparing, struct answer *answer) {
   const struct scenario *scenario = comparing->scenario;
   struct lateness *of = arena_array(comparing->arena, scenario->option_count, sizeof *of);
@@ -389,8 +390,8 @@ static void add_lateness(const struct comparing *comparing, struct answer *answe
 
 // ---- for programs
 
-// Is the declaration one of the option's line items? Computed ones are, except checks; so are
-// accelerators and throughput when they are given.
+// Whether the declaration is one of the option's line items. Computed ones are, except checks; so
+// are accelerators and throughput when they are given.
 static bool is_item(const struct comparing *comparing, size_t option, int declaration) {
   const struct declaration *item = &comparing->scenario->model->declarations[declaration];
   return option_at(comparing, option)->graph->state[declaration] != GRAPH_INPUT ||

@@ -10,7 +10,8 @@
 #include "model/simulate/simulation.h"
 #include "reports/faces/answer.h"
 
-// Of the selected case, in the arena. simulation: the result over its ranges; NULL for none.
+// The comparison in the selected case, in the arena. simulation: the result over its ranges; NULL
+// for none.
 //
 // Csv: option, accelerator, case, item, label, unit, period, value, grade; a row for each input and
 // line item, and for each period of a series; then the savings as fractions, and the verdict.

@@ -118,8 +118,8 @@ static void add_lent(const struct notes *notes) {
                   notes->scenario->options[notes->scenario->options[i].lender].label);
 }
 
-// "llama-2-70b, fp8, bf16 activations, decode, batch 64": of values that another key may have too,
-// which they are.
+// "llama-2-70b, fp8, bf16 activations, decode, batch 64": a value that several keys may have is
+// named with its key.
 static const char *workload_words(const struct workload *workload, struct arena *arena) {
   static const struct {
     const char *before, *after;
@@ -207,7 +207,7 @@ static void add_legend(const struct notes *notes) {
   answer_note(notes->answer, "Evidence: ", "%s", text);
 }
 
-// For people: programs find them among the answer's warnings.
+// Warnings as notes for people: programs find them among the answer's warnings.
 static void add_warnings(const struct notes *notes) {
   const struct scenario *scenario = notes->scenario;
   const size_t before = notes->answer->note_count;

@@ -35,7 +35,7 @@ struct aspect {
   bool (*differs)(const struct difference *, size_t pair, int input);
 };
 
-// Of values that nobody typed, as elsewhere on a terminal; and so many that they differ.
+// Digits of values that nobody typed: as many as elsewhere on a terminal, or enough to differ.
 enum { SHOWN_DIGITS = 5, EXACT_DIGITS = 17 };
 
 // "14 %", "700 W/gpu, computed"
@@ -273,7 +273,7 @@ static void add_results(const struct diff *diff, struct answer *answer, size_t p
 static void add_effect(const struct diff *diff, struct answer_table *table, size_t pair,
                        struct answer_row row, const struct change *changes, size_t count) {
   const struct difference *difference = diff->difference;
-  const int item = model_find(difference->a->model, "cost_per_mtok");
+  const int item = model_cost_item(difference->a->model);
   const double before = option_value(difference->a, difference->pairs[pair].a, item, 0);
   double after;
   struct answer_cell *cells = answer_table_row_of(table, row);
@@ -290,8 +290,7 @@ static const char *change_name(const struct diff *diff, const struct change *cha
 static void add_effects(const struct diff *diff, struct answer *answer, size_t pair) {
   const struct difference *difference = diff->difference;
   const char *id = difference->pairs[pair].a->id;
-  const struct declaration *cost =
-      declared(diff, model_find(difference->a->model, "cost_per_mtok"));
+  const struct declaration *cost = declared(diff, model_cost_item(difference->a->model));
   struct answer_table *table = ANSWER_TABLE(
       answer, arena_printf(diff->arena, "%s.alone", id), NULL,
       {"input", arena_printf(diff->arena, "%s, with one input of B", cost->label), NULL},
@@ -363,7 +362,7 @@ static void inherit(struct answer *answer, const struct difference *difference,
   answer->stamp = texts_joined_by(&stamps, " ", arena);
 }
 
-// An input of a rented option may differ in others by itself, as a change of its own.
+// Counts each input once: if some options are rented, it may be in several changes.
 static size_t count_inputs(const struct diff *diff) {
   const struct difference *difference = diff->difference;
   bool *counted = arena_array(diff->arena, (size_t)difference->a->model->count, sizeof *counted);
@@ -409,7 +408,7 @@ static const char *unlike_words(const struct diff *diff) {
 // "B differs from A in 5 inputs; cost per million output tokens: H200 -14.6 %, MI325X -6.8 %."
 static const char *sentence_of(const struct diff *diff) {
   const struct difference *difference = diff->difference;
-  const int cost = model_find(difference->a->model, "cost_per_mtok");
+  const int cost = model_cost_item(difference->a->model);
   const char *costs = "";
   if (difference_is_empty(difference))
     return "No difference in options, inputs, workloads and line items.";

@@ -104,7 +104,7 @@ static int period_inside(const struct node *node, int period) {
   }
 }
 
-// Does a reference read before the first period or after the last?
+// Whether a reference reads before the first period or after the last.
 static bool looks_outside(const struct derivation *derivation, const struct node *node,
                           int period) {
   return (node_calls(node, FUNCTION_PREV) && period == 0) ||
@@ -188,7 +188,7 @@ static void fill_source(const struct derivation *derivation, struct answer_cell 
   cells[STEP_PLACE] = cell_words(place_text(figure, derivation->arena));
 }
 
-// As typed: "22000 USD/gpu", "1 day", "metered".
+// An input's value as typed: "22000 USD/gpu", "1 day", "metered".
 static const char *input_text(const struct declaration *item, const struct figure *figure,
                               struct arena *arena) {
   const char *choice = declaration_choice(item, figure->value);

@@ -140,7 +140,7 @@ static const char *saved_text(const struct comparison *comparison, bool dearer,
                       saved < 0 ? " more" : "");
 }
 
-// ", which it earns back in 2.49 yr"; of what is too little for that, " and saves 850 USD in all".
+// ", which it earns back in 2.49 yr"; of an outlay too small for that, " and saves 850 USD in all".
 static const char *payback_text(const struct comparison *comparison, struct arena *arena) {
   if (comparison->is_minor)
     return arena_printf(arena, " and %s", saved_text(comparison, true, arena));

@@ -12,15 +12,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Of the selected case: a table for each view, and the difference.
+// The finance views of the selected case: a table for each, and the difference.
 //
 // Csv: view,option,case,item,label,unit,period,value; a series has a line for each period from 0,
 // the purchase. Json: baseline, views: [ { name, label, units, options: { ID: { ITEM: value } } }
 // ], difference: see finance_difference; a series is an array.
 struct answer finance_answer(const struct scenario *scenario, struct arena *arena);
 
-// For each option that can be compared with the baseline: which of the two has the extra outlay
-// that is examined, and whether it pays, unless the judge does not rank one of them; without
+// The difference for each option that can be compared with the baseline: which of the two has the
+// extra outlay that is examined, and whether it pays, unless the judge does not rank one; without
 // payback and rate of return if it is not earned back within the horizon, or too small for them to
 // mean anything. model/questions/comparison.h defines the terms. Json: difference { units, options:
 // { ID: { saved, npv_saved, dearer_purchase, examined, extra_outlay, outlay_share, pays, not_ranked
@@ -38,7 +38,7 @@ const char *finance_no_rate(bool is_minor);
 const char *finance_bar(const struct scenario *scenario, const struct ranking *ranking,
                         size_t option, struct arena *arena);
 
-// What is said instead.
+// What is shown in place of that verdict.
 #define FINANCE_UNRANKED "not ranked"
 
 // Whether an extra outlay pays: "no", "yes", ...

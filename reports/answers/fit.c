@@ -293,7 +293,7 @@ static double accelerators_of(const struct writing *writing, const struct option
   return option_value(writing->scenario, option, accelerators, 0);
 }
 
-// Where the step is no longer than its chunk.
+// The concurrency as a formula, if the step is no longer than its chunk; else NULL.
 static const char *concurrency_formula(const struct writing *writing, const struct option_fit *of,
                                        int r) {
   if (!of->fit.accelerators || of->fit.concurrency > of->fit.ranks * of->terms.chunk)
@@ -388,7 +388,7 @@ static void add_rates(const struct writing *writing) {
     writing->answer->table_count--;
 }
 
-// For faces without warnings.
+// The table of replicas over nodes, for faces without warnings.
 static void add_spans(const struct writing *writing) {
   struct answer_table *table =
       ANSWER_TABLE(writing->answer, "spans", "Replicas over nodes", {"option", "Option", NULL},

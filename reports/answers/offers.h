@@ -12,8 +12,8 @@
 void offers_add_lines(struct answer_table *table, const struct option *option,
                       const struct offer *a, const struct offer *b);
 
-// In the arena. Amounts are compared if both are in one currency. Warnings: two accelerators, and
-// what only one of the offers has a line for.
+// The difference of two offers, in the arena. Amounts are compared if both are in one currency.
+// Warnings: two accelerators, and what only one of the offers has a line for.
 // Json: { schema 2, a, b, offer_lines: [..], totals: { hardware, purchase, per_accelerator, yearly:
 // { a, b, change } } }, offer_lines left out if empty.
 struct answer offers_answer(const struct offer *a, const struct offer *b, struct arena *arena);

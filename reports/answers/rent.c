@@ -250,7 +250,8 @@ static struct answer_cell utilization_cell(const struct writing *writing,
   const char *own = writing->own;
   if (isnan(cost->break_even_utilization))
     return cell_words(cost->owning_always ? "always" : "never");
-  // Of a rent around the clock it turns into "never" where owning costs more as planned.
+  // The break-even of a rent around the clock turns into "never" where owning costs more as
+  // planned.
   if (cost->offer.hours != RENT_HOURS_USED || !cost->is_closed || !writing->is_use_zero ||
       !hours_formula(writing, cost) || isnan(own_value(writing, "served_horizon")) ||
       isnan(own_value(writing, "average_load")))
@@ -349,7 +350,8 @@ static double cost_of(const struct rent_cost *cost, bool discounted) {
   return discounted ? cost->present : cost->cost;
 }
 
-// Of what is offered; an option's rent around the clock comes before its hypothetical one.
+// The cheapest rent that is offered; an option's rent around the clock comes before its
+// hypothetical one.
 static const struct rent_cost *cheapest(const struct rent_answer *answer, bool discounted) {
   const struct rent_cost *best = &answer->costs[0];
   for (size_t i = 1; i < answer->count; i++)
@@ -412,8 +414,7 @@ static const char *turned_text(const struct writing *writing) {
                       percent_words(saving, arena), then ? "that rent" : "owning");
 }
 
-// Where renting costs less: the residual value at which owning would cost as much. The cost is
-// linear in it.
+// If renting costs less: the residual value above which owning would, as its cost is linear in it.
 static const char *residual_text(const struct writing *writing, const struct rent_cost *best) {
   const struct rent_answer *answer = writing->answer;
   const double share = (answer->tco - best->cost) / answer->residual_base;

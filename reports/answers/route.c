@@ -243,7 +243,7 @@ static void write_assignment(const struct writing *writing, struct answer_table 
                 name_of(writing, o), doubt);
 }
 
-// For faces without warnings.
+// The table of replicas over nodes, for faces without warnings.
 static void write_spans(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   struct answer_table *table =

@@ -187,7 +187,7 @@ static void add_swing(struct answer_table *table, const struct swing *swing,
     cells[SWING_COLUMNS + k] = cell_in((k % 2 ? at_high : at_low)[k / 2], result->cost_unit);
 }
 
-// For CSV: a row for each input and option.
+// The costs for CSV: a row for each input and option.
 static struct answer_table costs_table(const struct sensitivity *sensitivity,
                                        const struct result *result) {
   const struct scenario *scenario = result->scenario;

@@ -116,7 +116,7 @@ static void add_options(const struct scenario *scenario, struct answer *answer) 
       table->note);
 }
 
-struct answer served_records(const struct records *records, struct arena *arena) {
+struct answer served_records_answer(const struct records *records, struct arena *arena) {
   struct answer answer = answer_new("served", "records", NULL, NULL, arena);
   struct answer_table *table = add_curves(&answer, (struct heading){"record", "Record", NULL});
   answer.schema = 1;

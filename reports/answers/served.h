@@ -15,6 +15,6 @@ bool served_asked(const struct scenario *scenario);
 answer_function answer_served;
 
 // The same for records without a scenario: those of measured servers.
-struct answer served_records(const struct records *records, struct arena *arena);
+struct answer served_records_answer(const struct records *records, struct arena *arena);
 
 #endif

@@ -105,7 +105,7 @@ static void note_remedy(const struct telling *telling) {
     answer_note(telling->answer, "Owed: ", "the offer names no remedy.");
 }
 
-// For a replacement: what the offer's remedy leaves to the buyer, or leaves open.
+// Notes on a replacement: what the offer's remedy leaves to the buyer, or leaves open.
 static void note_rest(const struct telling *telling) {
   const struct settlement *settlement = telling->settlement;
   const double time_h = telling->acceptance->offer->acceptance.replacement_h;

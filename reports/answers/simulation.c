@@ -70,7 +70,7 @@ static void add_shares(const struct telling *telling, struct answer_table *table
     cells[1 + o] = cell_value(shares[o]);
 }
 
-// Is an option ranked in some draws and not in others?
+// Whether an option is ranked in some draws and not in others.
 static bool ranks_vary(const struct simulation *simulation) {
   for (size_t o = 0; o < simulation->option_count; o++)
     if (simulation->ranked[o] > 0 && simulation->ranked[o] < 1)
@@ -185,7 +185,7 @@ static struct answer_table influences_table(const struct telling *telling,
   return table;
 }
 
-// Without decimals that few draws cannot have.
+// A share of the draws in percent, without decimals that few draws cannot have.
 static const char *share_of_draws(const struct telling *telling, double share) {
   return *simulation_few_draws(telling->simulation, telling->arena)
              ? number_fixed(100 * share, 0, telling->arena)
@@ -469,7 +469,7 @@ struct answer simulation_answer(const struct simulation *simulation, struct aren
   const struct telling telling = {simulation, unit_as_is(simulation->unit, arena),
                                   unit_known("%", arena), unit_known("-", arena), arena};
   const char *of_savings = brief_of(&telling, simulation->baseline);
-  // With --verbose, the savings or, for a single option, its cost.
+  // What --verbose shows: the savings or, for a single option, its cost.
   const enum outcome_kind kind = simulation->option_count > 1 ? OUTCOME_SAVING : OUTCOME_COST;
   const struct outcome **outcomes;
   const size_t count = outcomes_of(&telling, kind, &outcomes);

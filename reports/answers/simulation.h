@@ -8,8 +8,9 @@
 
 #include <stddef.h>
 
-// For people: percentiles, mean and standard error of every option's cost and of every saving, how
-// often each option is the cheapest, and which inputs the savings' variance comes from.
+// The answer of a simulation. People read percentiles, mean and standard error of every option's
+// cost and of every saving, how often each option is the cheapest, and which inputs the savings'
+// variance comes from.
 // Csv: kind,option,unit,statistic,value; kind is draws, cost, saving, cheapest, ranked,
 // damages_due, delay_cost, damages_paid, uncovered or influence. For draws, the statistic is draws,
 // done, seed, method or partial. For influence, it is INPUT first or INPUT total, and the unit says

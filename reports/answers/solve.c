@@ -95,7 +95,7 @@ static const char *against_text(const struct solving *solving, double cost, doub
                       more > 0 ? "more" : "less", what);
 }
 
-// Beside the reference: "x % of 80 % of another cost" would be unclear.
+// A cost compared with the reference itself: "x % of 80 % of another cost" would be unclear.
 static const char *gap_text(const struct solving *solving, struct solve_costs costs) {
   return against_text(solving, costs.cost, costs.wanted / (1 - solving->solved->saving),
                       reference_text(solving));
@@ -219,7 +219,7 @@ static const char *sentence(const struct solving *solving) {
                       wanted);
 }
 
-// For a jump, where the cost is never equal to the target: the costs on both sides.
+// A note on a jump, where the cost is never equal to the target: the costs on both sides.
 static void add_jump(const struct solving *solving, double root, const struct solve_sides *sides,
                      struct answer *answer) {
   const bool integer = solving->solved->integer;
@@ -411,7 +411,7 @@ static struct answer_table values_table(const struct solving *solving) {
   return table;
 }
 
-struct answer solve_answer_of(const struct solve_answer *solved, const struct solve_spread *spread,
+struct answer solution_answer(const struct solve_answer *solved, const struct solve_spread *spread,
                               struct arena *arena) {
   const struct solving solving = {.solved = solved,
                                   .spread = spread,

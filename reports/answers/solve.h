@@ -16,7 +16,7 @@
 // values: [..], more, and with a spread ranges: { draws, done, seed, method, partial, found,
 // several, above, below, enough, percentiles: {}, notes: [] }.
 // `spread`: NULL without ranges.
-struct answer solve_answer_of(const struct solve_answer *solved, const struct solve_spread *spread,
+struct answer solution_answer(const struct solve_answer *solved, const struct solve_spread *spread,
                               struct arena *arena);
 
 #endif

@@ -93,7 +93,8 @@ static size_t read_names(const struct asking *asking, const char *line, const ch
   return count;
 }
 
-// Of both vendors, with published figures for the default of the next question, the model.
+// Accelerators of both vendors that have published figures for the default of the next question,
+// the model.
 static const char usual_accelerators[] = "mi355x-288 b200-sxm-180", usual_model[] = "llama-2-70b";
 
 static int ask_accelerators(const struct asking *asking) {

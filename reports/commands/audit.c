@@ -24,7 +24,7 @@ static int audit_table(struct run *run) {
   const struct recomputed *rows = recompute_claims(claims, &catalog, run->arena, run->diagnostics);
   if (!rows)
     return -1;
-  return run_print_answer(run, NULL, answer_claims(rows, claims->rows, run->arena));
+  return run_print_answer(run, NULL, claims_answer(rows, claims->rows, run->arena));
 }
 
 int command_audit(struct run *run) {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Fewer are a mistake, such as 70 for 70 billion: no language model is that small.
+// Fewer parameters are a mistake, such as 70 for 70 billion: no language model is that small.
 #define MIN_PARAMETERS 1e6
 
 static int refuse_with_scenario(struct run *run) {

@@ -83,7 +83,8 @@ static int check_model(const struct run *run, const char *served, const char *mo
   return 0;
 }
 
-// With a hash of the files, so that another fleet's or week's record does not replace this one.
+// The record's path, with a hash of the files, so that another fleet's or week's record does not
+// replace this one.
 static const char *path_of(const struct production *production, const char *folder,
                            struct arena *arena) {
   const char *identity = arena_printf(arena, "%d|%d|%s", production->accelerators,

@@ -110,7 +110,7 @@ static int show_records(struct run *run) {
       records_of_files(options->arguments, (size_t)options->argument_count, &records, run->arena,
                        run->diagnostics))
     return -1;
-  const struct answer answer = served_records(&records, run->arena);
+  const struct answer answer = served_records_answer(&records, run->arena);
   if (*answer.sentence)
     return run_print_answer(run, NULL, answer);
   diagnostics_error(run->diagnostics, nowhere,

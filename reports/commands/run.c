@@ -125,7 +125,7 @@ static int refuse_other_format(struct run *run) {
   return -1;
 }
 
-// Where an answer comes this far, no workbook or page has it.
+// Refuses a workbook's or page's name: no answer that comes this far is written as one.
 static int refuse_other(struct run *run) {
   const struct options *options = &run->options;
   const struct output_kind *other = output_name_other(options->output_path);

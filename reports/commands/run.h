@@ -71,7 +71,7 @@ struct stray {
 int run_refuse_strays(const struct run *run, const struct stray *strays, size_t count,
                       const char *need);
 
-// Of the options that change a scenario or how one is read: for a command without one.
+// Refuses the options that change a scenario or how one is read: for a command without one.
 int run_refuse_without_scenario(const struct run *run);
 
 // "20 %", typed after the option `name`, as a fraction within (-1, 1]. Returns 0, or -1 after an

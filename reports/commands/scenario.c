@@ -59,7 +59,7 @@ static int simulate_report(struct run *run, const struct scenario *scenario,
   return *out ? 0 : -1;
 }
 
-// A name that nobody gave replaces no file, in which figures may have been typed.
+// Without -o no file is replaced: figures may have been typed into it.
 static int expect_free(const struct run *run, const char *path) {
   if (run->options.output_path || access(path, F_OK) != 0)
     return 0;

@@ -60,7 +60,7 @@ static int run_program(char *const *arguments, const char *input, char said[MAX_
   return failure ? NOT_STARTED : WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
-// Only the first line of ssh-keygen's output.
+// Runs ssh-keygen; `said` gets the first line of its output alone.
 static int keygen(char *const *arguments, const char *input, char said[MAX_SAID]) {
   const int status = run_program(arguments, input, said);
   said[strcspn(said, "\r\n")] = 0;
@@ -173,8 +173,8 @@ static bool is_keyring(const char *path) {
   return first != EOF && first & 0x80;
 }
 
-// With gpgv and that keyring, every key of which counts; without one, with gpg and the user's own
-// keys.
+// Checks FILE.asc with gpgv and the keyring, every key of which counts; without a keyring, with gpg
+// and the user's own keys.
 static int gpg_check(const char *file, const char *keyring, struct evidence_signature *found,
                      struct arena *arena, struct diagnostics *diagnostics) {
   char said[MAX_SAID];

@@ -39,7 +39,7 @@ static struct simulation_part *simulate_share(struct run *run, const struct rank
   return simulate(request, run->arena, run->diagnostics);
 }
 
-// Only one process shows errors and results.
+// Simulates with all processes; only one of them shows errors and results.
 static int simulate_together(struct run *run, const struct ranks *ranks) {
   struct simulate_request request;
   const struct scenario *scenario = NULL;

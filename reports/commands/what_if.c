@@ -54,7 +54,7 @@ int command_sensitivity(struct run *run) {
 
 enum { SOLVE_DRAWS = 16384 };
 
-// For a scenario whose other inputs have ranges, or if draws are requested. Returns 0 or -1.
+// The solution's spread, if other inputs have ranges or draws are requested. Returns 0 or -1.
 static int find_spread(struct run *run, const struct solve_answer *answer,
                        const struct solve_spread **spread) {
   struct simulate_request request;
@@ -87,5 +87,5 @@ int command_solve(struct run *run) {
   if (!answer || find_spread(run, answer, &spread))
     return -1;
   run_print_warnings(run, scenario);
-  return run_print_answer(run, scenario, solve_answer_of(answer, spread, run->arena));
+  return run_print_answer(run, scenario, solution_answer(answer, spread, run->arena));
 }

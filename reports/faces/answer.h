@@ -181,14 +181,14 @@ struct answer {
   struct answer_note *notes;
   size_t note_count;
   struct texts warnings; // sentences without full stop
-  // Those of what it is computed from, the same for all answers of a command: in files for programs
-  // only, as people read them on standard error.
+  // Warnings of what it is computed from, the same for all answers of a command: in files for
+  // programs only, as people read them on standard error.
   struct texts inherited;
-  // Above 0: the answer is the whole JSON document, of that schema, and its places begin at the
+  // Above 0, the answer is the whole JSON document, of that schema, and its places begin at the
   // root. 0: it is one of a list of answers.
   int schema;
-  // For programs, `drawn`, with its seed; what people read of it is up to the answer. Count 0: no
-  // figure is over draws, or the tables have it.
+  // What programs read as `drawn`; what people read of it is up to the answer. Count 0: no figure
+  // is over draws, or the tables have it.
   struct draws_made drawn;
   const struct csv_field *csv; // [csv_count]; NULL: kind, name, table, row, column, unit, value
   size_t csv_count;
@@ -200,7 +200,8 @@ struct answers {
 };
 
 // Answers all questions of one kind that a scenario asks. `only`: the name of one of them (--for),
-// or NULL. Adds any number of answers. Returns 0, or -1 after errors.
+// or NULL. Adds any number of answers. Returns 0, or -1 after errors. Such a function is called
+// answer_KIND ("answer_rent"); one that builds a single answer, X_answer ("compare_answer").
 typedef int answer_function(const struct scenario *scenario, const char *only,
                             struct answers *answers, struct arena *arena,
                             struct diagnostics *diagnostics);

@@ -65,7 +65,7 @@ static bool is_left_out(const struct answer_cell *cell) {
          (cell->kind == CELL_LIST && !cell->list.count);
 }
 
-// In a table with rows of their own, the unit of plain numbers is "-".
+// A cell's unit. In a table whose rows have properties, the unit of plain numbers is "-".
 static const char *unit_text(const struct answer_table *table, size_t row, size_t column) {
   const struct answer_cell *cell = cell_at(table, row, column);
   const struct unit *unit = unit_at(table, row, column);
@@ -152,7 +152,7 @@ static void put_wide_cell(struct writer *writer, const struct answer_cell *cell,
   }
 }
 
-// With the stamp, if there is one, in a column of its own.
+// A table with columns of its own; the stamp, if there is one, is a further column.
 static void put_wide(struct writer *writer, const struct answer_table *table) {
   const char *stamp = writer->answer->stamp;
   for (size_t c = 0; c < table->column_count; c++)

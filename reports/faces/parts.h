@@ -38,10 +38,14 @@ static inline struct answer_cell cell_live(double value, const char *formula) {
   return (struct answer_cell){.value = value, .formula = formula};
 }
 
-// From a to b as number_change has it: there is none from zero; a credit that shrinks is a rise.
+// 0.032: "+3.2 %".
+static inline struct answer_cell cell_changed_by(double share) {
+  return (struct answer_cell){.kind = CELL_CHANGE, .value = share};
+}
+
+// The change from a to b, as number_change has it: none from zero; a credit that shrinks is a rise.
 static inline struct answer_cell cell_change(double a, double b) {
-  const double change = a == b ? 0 : a == 0 ? NAN : a < 0 ? 1 - b / a : b / a - 1;
-  return (struct answer_cell){.kind = CELL_CHANGE, .value = change};
+  return cell_changed_by(a == b ? 0 : a == 0 ? NAN : a < 0 ? 1 - b / a : b / a - 1);
 }
 
 static inline struct answer_cell cell_nothing(void) {

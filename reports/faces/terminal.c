@@ -84,7 +84,7 @@ static void list_cases(const struct answer *answer, struct texts *labels) {
   }
 }
 
-// Above the sentence, unless a heading of the scenario is.
+// What stands above the sentence, unless a heading of the scenario does.
 static void print_heads(const struct style *style, const struct answer *answer) {
   for (size_t i = 0; i < answer->head_count; i++)
     style_paragraph(style, answer->heads[i].label, answer->heads[i].text);

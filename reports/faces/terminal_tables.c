@@ -155,8 +155,8 @@ static int longest_label(const struct answer_table *table) {
 
 // ---- tables turned, their columns as rows
 
-// Does a row become a column in the upper table (its weight is at least `least`) or in the table
-// below (`least` is 0)?
+// Whether a row becomes a column in the upper table (its weight is at least `least`) or in the
+// table below (`least` is 0).
 static bool turns_into(const struct answer_table *table, size_t row, int least) {
   const struct answer_row *about = &table->rows[row];
   if (!about->brief || !row_shown(table, row, FACE_TERMINAL | FACE_TURNED))
@@ -301,7 +301,7 @@ static bool fits(const struct view *view, const struct grid *grid, int label) {
   return grid_width(grid, label) <= view->style->width;
 }
 
-// As many columns side by side as fit, the others below.
+// Prints as many columns side by side as fit, the others below.
 static void print_parts(const struct view *view, const struct answer_table *table) {
   const struct scale *scales = row_scales(view, table);
   struct part part = all_of(table);

@@ -9,10 +9,10 @@
 
 #include <stdbool.h>
 
-// Does a terminal show any row of it?
+// Whether a terminal shows any row of it.
 bool table_has_rows(const struct answer_table *table);
 
-// With its title above and its note below.
+// Prints a table, with its title above and its note below.
 void table_print(const struct view *view, const struct answer_table *table);
 
 #endif

@@ -24,8 +24,8 @@ const less_equal = (a, b) => (compare(a, b) <= 0 ? 1 : 0);
 const greater = (a, b) => (compare(a, b) > 0 ? 1 : 0);
 const greater_equal = (a, b) => (compare(a, b) >= 0 ? 1 : 0);
 
-// Over a base that costs nothing there is none to state, not even to an option that costs nothing too;
-// and what costs less than nothing is no share of a cost.
+// The saving of a cost over a base. Over a base that costs nothing there is none to state, not even to
+// an option that costs nothing too; and what costs less than nothing is no share of a cost.
 const saving_of = (cost, base) => (cost < 0 || base < 0 ? NaN : base === 0 ? -Infinity : 1 - cost / base);
 
 // Rounds half away from zero, as spreadsheets do; round_scaled first nudges the last bits.

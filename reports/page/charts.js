@@ -47,7 +47,7 @@ function row_height(labels, margin, least) {
 
 const BAND = 0.9; // of a row, the rest being space between rows
 
-// Of a bar in a row with a name of several lines, which does not make it thicker.
+// The insets of a bar whose row has a name of several lines, which does not make it thicker.
 const insets = (height, least, inset) => {
   const all = inset + (BAND * (height - least)) / 2;
   return { insetTop: all, insetBottom: all };
@@ -128,7 +128,7 @@ function pair_legend(state) {
   return legend([...new Set([from, to])].map((o, k) => ({ name: data.options[o].label, colour: colours[k] })));
 }
 
-// From one option's cost to another's, category by category: name, from, to, in base units.
+// The steps from one option's cost to another's, category by category: name, from, to, in base units.
 function steps_between(a, b) {
   let at = a.cost_per_mtok;
   const parts = cost_parts(b);
@@ -181,7 +181,7 @@ const short_target_label = (target) => {
   return target.option < 0 ? label : `${label}, ${short_label(target.option)}`;
 };
 
-// Of targets that move together: "Throughput, Acme = Beta".
+// The label of targets that move together: "Throughput, Acme = Beta".
 const swing_label = ({ targets: [first, ...others] }) =>
   [short_target_label(first), ...others.map(({ option }) => short_label(option))].join(' = ');
 

@@ -115,7 +115,7 @@ static const char *key_of(const struct model *model, const struct declaration *d
   return of < 0 ? declaration->name : model->declarations[of].name;
 }
 
-// For a value of a list by year: the input that the list belongs to, and from when the value holds.
+// Of a value in a list by year, adds the input that the list belongs to, and from when it holds.
 static void add_year(json_t *item, const struct scenario *scenario,
                      const struct declaration *declaration, struct arena *arena) {
   const struct declaration *of = &scenario->model->declarations[declaration->year_of];
@@ -233,7 +233,7 @@ static json_t *lent_of(const struct scenario *scenario, const struct option *opt
   return names;
 }
 
-// Costs that it may leave out, with the inputs that state them.
+// Costs that an option may leave out, with the inputs that state them.
 static json_t *omissible_of(const struct scenario *scenario, const struct option *option) {
   const struct model *model = scenario->model;
   json_t *costs = json_array();
@@ -368,7 +368,7 @@ static void put_swing(json_t *object, const struct scenario *scenario, const str
   json_object_set_new(object, "together", together);
 }
 
-// Found in the catalogue for some option; a common value would replace that figure.
+// Whether some option has it from the catalogue: a common value would replace that figure.
 static bool is_found(const struct scenario *scenario, int input) {
   for (size_t o = 0; o < scenario->option_count; o++)
     if (option_figure(scenario, &scenario->options[o], scenario->selected, input)->origin ==
@@ -388,7 +388,7 @@ static bool may_move(const struct scenario *scenario, struct target target, size
          !is_measured(scenario, &scenario->options[o], target.declaration);
 }
 
-// The lowest roofline among the options that it moves.
+// The lowest roofline among the options that the target moves.
 static double most_of(const struct scenario *scenario, struct target target) {
   double most = INFINITY;
   for (size_t o = 0; o < scenario->option_count; o++)

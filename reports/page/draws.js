@@ -350,7 +350,7 @@ class Draws {
     this.groups = new Map();   // ranges -> values of each
   }
 
-  // In base units: range -> values.
+  // The values drawn, in base units: range -> values.
   values(used) {
     return new Map(groups_of(used, this.correlations).flatMap((group) => {
       const key = group.join();

@@ -55,7 +55,7 @@ static const char *policy(const char *const *scripts, size_t count, struct arena
                       hashes, source_hash(page_style, arena));
 }
 
-// In JSON, a '<' can only be inside a string.
+// JSON without '<', which can only be inside a string there.
 static const char *escape_json(const char *text, struct arena *arena) {
   char *escaped = arena_alloc(arena, 6 * strlen(text) + 1), *at = escaped;
   for (; *text; text++) {

@@ -51,7 +51,7 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 function failed_checks(values) {
   return data.items.filter((item) => item.role === 'check').flatMap((item) =>
     values.flatMap((v, o) => (Math.abs(v[item.name] ?? 0) > 1e-9
-      ? [`${data.options[o].label}: does not hold: ${item.label}`] : [])));
+      ? [`${data.options[o].label}: check failed: ${item.label}`] : [])));
 }
 
 function cell(value, item, tag = 'td') {

@@ -42,7 +42,7 @@ static const char *saving_text(const struct scenario *scenario, const struct sta
              : "-";
 }
 
-// In the order of the page's own table.
+// The columns' headings, in the order of the page's own table.
 static const char *head_row(const struct figures *figures, struct arena *arena) {
   return arena_printf(
       arena,

@@ -82,7 +82,7 @@ function verdict_text({ cheapest, against, saving, why_none }) {
   return `${least}, ${less} less than ${data.options[against].label}`;
 }
 
-// Where the discount rate decides who wins.
+// What is said if the discount rate decides which option is the cheapest.
 const turn_text = ({ turned_to }) => (turned_to < 0 ? ''
   : `by levelized cost ${data.options[turned_to].label} costs least; `);
 

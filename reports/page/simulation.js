@@ -185,8 +185,8 @@ class Simulation {
       ...this.verdicts(items, costs) };
   }
 
-  // Of an option whose contract pays for a delay, as in model/simulate/delay_damages.h: how often it
-  // does, and the means of what the delay costs and of what is left of that.
+  // The damages of an option whose contract pays for a delay, as in model/simulate/delay_damages.h: how
+  // often it does, and the means of what the delay costs and of what is left of that.
   damages({ cost_per_mtok: costs, tokens_total: tokens, damages_total: credits }, on_time) {
     const { draws } = this.setup;
     let due = 0, cost = 0, uncovered = 0;
@@ -233,7 +233,7 @@ class Simulation {
   }
 }
 
-// As a worker: the first message sets up, the others ask questions.
+// Answers as a worker: the first message sets up, the others ask questions.
 function serve() {
   let simulation = null;
   onmessage = ({ data: message }) => {

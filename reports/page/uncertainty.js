@@ -129,7 +129,7 @@ function uncertainty_words(result) {
   if (!result.finite)
     return 'No answer: in some draws a cost has no finite value.';
   const base = data.options[data.scenario.baseline].label;
-  // As in model/simulate/part.c.
+  // The reasons are those of model/simulate/part.c.
   const why = data.options.map(({ label }, o) => (result.unsaved[o] ? `No saving of ${label}: in ${
     Number((100 * result.unsaved[o]).toPrecision(3))} % of the draws, it costs less than nothing, or ${base} costs nothing or less; no share of ${
     ''}that can be saved, and percentiles of the other draws alone would mislead. ` : ''));

@@ -147,7 +147,7 @@ static const char *proof_words(const struct writing *writing) {
                       money(writing, result->bound), 100 * gap);
 }
 
-// It is also unknown whether there is a plan.
+// What is said if no plan was found in time: it is also unknown whether there is one.
 static const char *late_words(const struct writing *writing) {
   const struct plan_answer *answer = writing->answer;
   const char *bound = isfinite(answer->result.bound)

@@ -17,7 +17,9 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *begins(const struct plan_answer *answer, int period, struct arena *arena) {
+const char *calendar_begins(const struct plan_answer *answer, int period, struct arena *arena) {
+  if (period >= answer->problem->periods)
+    return "the end";
   return scenario_period_begins(answer->scenario, period + 1, arena);
 }
 
@@ -25,7 +27,7 @@ const char *calendar_order_by(const struct plan_answer *answer, size_t o, int pe
                               struct arena *arena) {
   enum { MONTHS = 12, HOURS_A_DAY = 24 };
   const double months = answer->portfolio->lead_time[o] / HOURS_PER_MONTH;
-  const char *text = begins(answer, period, arena);
+  const char *text = calendar_begins(answer, period, arena);
   struct date day = {0};
   date_parse(strlen(text) == strlen("2027-01") ? arena_printf(arena, "%s-01", text) : text, &day);
   const double whole = ceil(months - 1e-9);
@@ -62,7 +64,7 @@ static bool have_spares(const struct plan_answer *answer) {
   return false;
 }
 
-// Of an order, with its whole spares: what stays as long as a period or longer.
+// What stays of an order, with its whole spares, as long as a period or longer.
 static double ordered_for(const struct plan_answer *answer, size_t o, int first, int last) {
   const struct fleet_problem *problem = answer->problem;
   const struct planned_fleet *fleet = &answer->result.fleet;
@@ -96,9 +98,7 @@ size_t *calendar_actions(const struct plan_answer *answer, size_t *count, struct
 
 const char *calendar_until(const struct plan_answer *answer, size_t a, struct arena *arena) {
   const struct fleet_action *action = &answer->problem->actions[a];
-  if (action->last + 1 >= answer->problem->periods)
-    return "the end";
-  return begins(answer, action->last + 1, arena);
+  return calendar_begins(answer, action->last + 1, arena);
 }
 
 static const char *note(const struct plan_answer *answer, struct arena *arena) {
@@ -138,7 +138,7 @@ static void write_order(const struct plan_answer *answer, struct answer_table *t
   const bool rented = answer->problem->options[action->option].rented;
   struct answer_cell *cell = answer_table_row(table);
   *cell++ = cell_words(calendar_order_by(answer, action->option, action->first, arena));
-  *cell++ = cell_words(begins(answer, action->first, arena));
+  *cell++ = cell_words(calendar_begins(answer, action->first, arena));
   *cell++ = cell_words(calendar_until(answer, a, arena));
   *cell++ = cell_option(&answer->scenario->options[action->option]);
   *cell++ = cell_words(portfolio->vendors[portfolio->vendor[action->option]]);
@@ -189,5 +189,5 @@ const char *calendar_words(const struct plan_answer *answer, struct arena *arena
     if (order)
       text = options_joined(answer->scenario, text, order, arena);
   }
-  return arena_printf(arena, " To serve from %s, %s.", begins(answer, first, arena), text);
+  return arena_printf(arena, " To serve from %s, %s.", calendar_begins(answer, first, arena), text);
 }

@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 
+// When a period begins, as scenario_period_begins says it; "the end" after the last.
+const char *calendar_begins(const struct plan_answer *answer, int period, struct arena *arena);
+
 // The last day to order what is to serve from a period on: "2027-01-01".
 const char *calendar_order_by(const struct plan_answer *answer, size_t option, int period,
                               struct arena *arena);

@@ -33,9 +33,9 @@ static const char *decide_by(const struct plan_answer *answer, size_t o, struct 
 static void write_commitments(struct answer *written, const struct plan_answer *answer) {
   const struct plan_chance *chance = answer->chance;
   struct answer_table *table = ANSWER_TABLE(
-      written, "commitments", "What to order in any case", {"option", "Option", NULL},
-      {"planned", "Planned", "gpu"}, {"sure", "In any case", "gpu"}, {"open", "Depends", "gpu"},
-      {"decide_by", "Decide by", NULL}, {"enough", "All of it right in", "%"});
+      written, "commitments", "What to commit to", {"option", "Option", NULL},
+      {"planned", "Planned", "gpu"}, {"sure", "Commit to", "gpu"}, {"open", "Depends", "gpu"},
+      {"decide_by", "Decide by", NULL}, {"enough", "Whole order needed in", "%"});
   for (size_t o = 0; o < answer->problem->option_count; o++)
     if (chance->lots[o] > 0)
       ANSWER_ROW(table, cell_option(&answer->scenario->options[o]),
@@ -47,7 +47,7 @@ static void write_commitments(struct answer *written, const struct plan_answer *
                      : cell_nothing(),
                  cell_value(chance->enough[o]));
   table->note =
-      "In any case: in 90 % of the draws the best plan buys at least this many for the first "
+      "Commit to: in 90 % of the draws the best plan buys at least this many for the first "
       "period. Decide by: the last day to order the rest, given the lead time.";
 }
 
@@ -84,10 +84,10 @@ static void write_spreads(struct answer *written, const struct plan_answer *answ
 void plan_chance_write(struct answer *written, const struct plan_answer *answer) {
   const struct plan_chance *chance = answer->chance;
   if (chance && chance->draws < chance->asked)
-    answer_warn(
-        written, "%zu of %zu draws were solved in time: set a longer 'time' under [plan] for all%s",
-        chance->draws, chance->asked,
-        says_anything(chance) ? "" : "; these are too few to tell what to order in any case");
+    answer_warn(written,
+                "%zu of %zu draws were solved in time: set a longer 'time' under [plan] for all%s",
+                chance->draws, chance->asked,
+                says_anything(chance) ? "" : "; these are too few to tell what to commit to");
   if (!says_anything(chance))
     return;
   write_commitments(written, answer);
@@ -117,11 +117,11 @@ const char *plan_chance_words(const struct plan_answer *answer, struct arena *ar
                             arena);
   }
   if (!*sure)
-    return " No part of this first order is right in 90 % of the draws.";
+    return " No part of this first order is needed in 90 % of the draws.";
   if (!*rest)
-    return " All of it is right in at least 90 % of the draws.";
+    return " All of it is needed in at least 90 % of the draws.";
   return arena_printf(arena,
-                      " Order %s in any case: that many are right in at least 90 %% of the draws. "
+                      " Commit to %s: they are needed in at least 90 %% of the draws. "
                       "Decide on the other %s: they depend on what is not known yet.",
                       sure, rest);
 }

@@ -9,7 +9,7 @@
 // Adds its tables, and a warning if the time limit was reached; nothing if everything is certain.
 void plan_chance_write(struct answer *written, const struct plan_answer *answer);
 
-// " Order 176 h200 in any case: ...", or "".
+// " Commit to 176 h200: ...", or "".
 const char *plan_chance_words(const struct plan_answer *answer, struct arena *arena);
 
 #endif

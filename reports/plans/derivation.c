@@ -56,9 +56,7 @@ struct deriving {
 };
 
 static const char *begins(const struct deriving *deriving, int period) {
-  if (period >= deriving->answer->problem->periods)
-    return "the end";
-  return scenario_period_begins(deriving->answer->scenario, period + 1, deriving->arena);
+  return calendar_begins(deriving->answer, period, deriving->arena);
 }
 
 static double factor(const struct deriving *deriving, int period) {
@@ -75,7 +73,7 @@ static void without_sheet(struct answer_table *table) {
 
 // ---- purchases
 
-// For one item of an action with all of its tiers: the total paid, and its present value.
+// Adds up one item of an action over all of its tiers: the total paid, and its present value.
 static void sum_item(const struct deriving *deriving, size_t a, size_t item, double *paid,
                      double *worth) {
   const struct fleet_problem *problem = deriving->answer->problem;

@@ -1,6 +1,5 @@
 #include "reports/plans/load.h"
 
-#include "base/arena.h"
 #include "model/plan/fleet.h"
 #include "model/plan/ledger.h"
 #include "model/plan/outcome.h"
@@ -13,12 +12,6 @@
 #include <stddef.h>
 
 enum { DERIVES = FACE_TERMINAL | FACE_CSV | FACE_JSON };
-
-static const char *begins(const struct plan_answer *answer, int period, struct arena *arena) {
-  if (period >= answer->problem->periods)
-    return "the end";
-  return scenario_period_begins(answer->scenario, period + 1, arena);
-}
 
 static struct answer_cell name_of(const struct plan_answer *answer, size_t o) {
   return cell_option(&answer->scenario->options[o]);
@@ -41,9 +34,9 @@ static void write_fleet(struct answer *written, const struct plan_answer *answer
       const double bought = fleet_ordered(problem, fleet, o, t) * option->lot * each;
       const double outlay = ledger_outlay_of(answer, o, t);
       if (option->by_token ? outlay != 0 : before > 0 || there > 0)
-        ANSWER_ROW(table, cell_words(begins(answer, t, written->arena)), name_of(answer, o),
-                   cell_value(before), cell_value(before + bought - there), cell_value(bought),
-                   cell_value(there), cell_value(outlay),
+        ANSWER_ROW(table, cell_words(calendar_begins(answer, t, written->arena)),
+                   name_of(answer, o), cell_value(before), cell_value(before + bought - there),
+                   cell_value(bought), cell_value(there), cell_value(outlay),
                    cell_value(option->power * fleet_nodes(problem, fleet, o, t)));
     }
   table->faces = DERIVES;
@@ -65,7 +58,7 @@ static void write_load(struct answer *written, const struct plan_answer *answer)
         const double share = *fleet_share(problem, &answer->result.fleet, w, o, t);
         const bool by_token = problem->options[o].by_token;
         if (share > 0)
-          ANSWER_ROW(table, cell_words(begins(answer, t, written->arena)),
+          ANSWER_ROW(table, cell_words(calendar_begins(answer, t, written->arena)),
                      cell_words(answer->portfolio->demands[w].name), name_of(answer, o),
                      cell_value(demand), cell_value(share), cell_value(share * demand),
                      by_token ? cell_nothing()
@@ -94,7 +87,7 @@ static void write_spare(struct answer *written, const struct plan_answer *answer
       const double there = fleet_nodes(problem, fleet, o, t);
       const bool by_token = problem->options[o].by_token;
       if (served > 0)
-        ANSWER_ROW(table, cell_words(begins(answer, t, written->arena)),
+        ANSWER_ROW(table, cell_words(calendar_begins(answer, t, written->arena)),
                    cell_words(answer->portfolio->vendors[answer->portfolio->vendor[o]]),
                    name_of(answer, o), cell_value(served),
                    by_token ? cell_nothing() : cell_value(held),
@@ -130,8 +123,8 @@ static void write_vintages(struct answer *written, const struct plan_answer *ans
           problem->options[action->option].rented)
         continue;
       const struct ledger_entry vintage = vintage_at(answer, taken[i], date);
-      ANSWER_ROW(table, cell_words(begins(answer, date, written->arena)),
-                 cell_words(begins(answer, action->first, written->arena)),
+      ANSWER_ROW(table, cell_words(calendar_begins(answer, date, written->arena)),
+                 cell_words(calendar_begins(answer, action->first, written->arena)),
                  name_of(answer, action->option),
                  cell_value(calendar_accelerators(answer, taken[i])),
                  cell_value(vintage.depreciation), cell_value(vintage.written_off),

@@ -9,16 +9,13 @@
 #include "model/scenario/scenario.h"
 #include "reports/faces/answer.h"
 #include "reports/faces/parts.h"
+#include "reports/plans/calendar.h"
 #include "reports/print/number.h"
 
 #include <stddef.h>
 #include <string.h>
 
 enum { DERIVES = FACE_TERMINAL | FACE_CSV | FACE_JSON };
-
-static const char *begins(const struct plan_answer *answer, int period, struct arena *arena) {
-  return scenario_period_begins(answer->scenario, period + 1, arena);
-}
 
 static void drop_empty(struct answer *written, const struct answer_table *table) {
   if (!table->row_count)
@@ -55,7 +52,7 @@ static bool is_servable(const struct fleet_problem *problem, size_t w, int t) {
   return false;
 }
 
-// If no option is available in time; no other constraint can change that.
+// What is said if no option is available in time; no other constraint can change that.
 static const char *too_late_words(const struct plan_answer *answer, const struct plan_lack *worst,
                                   struct arena *arena) {
   int first = worst->period;
@@ -69,7 +66,7 @@ static const char *too_late_words(const struct plan_answer *answer, const struct
       arena,
       " No option can serve it before %s, given the day on which it can be ordered, "
       "'lead_time', 'available' and 'ready_from'.",
-      begins(answer, first, arena));
+      calendar_begins(answer, first, arena));
 }
 
 static const char *lack_words(const struct plan_answer *answer, struct arena *arena) {
@@ -82,7 +79,7 @@ static const char *lack_words(const struct plan_answer *answer, struct arena *ar
   return arena_printf(
       arena,
       "The largest shortfall is in the period from %s: %s of the demand '%s', %s Mtok, %s.%s",
-      begins(answer, worst->period, arena), percent_words(worst->share, arena),
+      calendar_begins(answer, worst->period, arena), percent_words(worst->share, arena),
       answer->portfolio->demands[worst->workload].name,
       number_fixed(worst->tokens / tokens_per_mtok, 0, arena),
       !answer->divisible_serves ? "even with fractional purchase units"
@@ -121,7 +118,8 @@ static void write_lack_parts(struct answer *written, const struct plan_answer *a
       {"tokens", "Tokens", "Mtok"});
   for (size_t i = 0; i < answer->lack_count; i++) {
     const struct plan_lack *lack = &answer->lacks[i];
-    const struct answer_cell when = cell_words(begins(answer, lack->period, written->arena));
+    const struct answer_cell when =
+        cell_words(calendar_begins(answer, lack->period, written->arena));
     const struct answer_cell workload = cell_words(answer->portfolio->demands[lack->workload].name);
     const double demand = problem->workloads[lack->workload].demand[lack->period];
     ANSWER_ROW(table, when, workload, cell_words("asked for"), cell_words(""), cell_nothing(),
@@ -155,7 +153,7 @@ void shortfall_write_lacks(struct answer *written, const struct plan_answer *ans
       written, "lacks", "Demand that is not served", {"period", "Period", NULL},
       {"workload", "Workload", NULL}, {"tokens", "Tokens", "Mtok"}, {"share", "Share", "%"});
   for (size_t i = 0; i < answer->lack_count; i++)
-    ANSWER_ROW(table, cell_words(begins(answer, answer->lacks[i].period, written->arena)),
+    ANSWER_ROW(table, cell_words(calendar_begins(answer, answer->lacks[i].period, written->arena)),
                cell_words(answer->portfolio->demands[answer->lacks[i].workload].name),
                cell_value(answer->lacks[i].tokens), cell_value(answer->lacks[i].share));
   drop_empty(written, table);

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 // Which workload lacks how much in which period, and without which constraint it could be served.
-// In the arena.
 const char *shortfall_words(const struct plan_answer *answer, struct arena *arena);
 
 // Tables "lacks" and "barred", each if it has rows; with the tables that derive them if the answer

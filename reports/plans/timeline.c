@@ -1,6 +1,5 @@
 #include "reports/plans/timeline.h"
 
-#include "base/arena.h"
 #include "model/cost/units.h"
 #include "model/plan/fleet.h"
 #include "model/plan/ledger.h"
@@ -11,16 +10,13 @@
 #include "model/scenario/scenario.h"
 #include "reports/faces/answer.h"
 #include "reports/faces/parts.h"
+#include "reports/plans/calendar.h"
 
 #include <math.h>
 #include <stddef.h>
 
 static const struct option *option_of(const struct plan_answer *answer, size_t o) {
   return &answer->scenario->options[o];
-}
-
-static const char *begins(const struct plan_answer *answer, int period, struct arena *arena) {
-  return scenario_period_begins(answer->scenario, period + 1, arena);
 }
 
 static double tokens_of(const struct fleet_problem *problem, int t) {
@@ -59,7 +55,7 @@ static void write_fleet(struct answer *written, const struct plan_answer *answer
   for (int t = 0; t < problem->periods; t++) {
     struct answer_cell *cells = answer_table_row(table);
     size_t column = 4;
-    cells[0] = cell_words(begins(answer, t, written->arena));
+    cells[0] = cell_words(calendar_begins(answer, t, written->arena));
     cells[1] = cell_value(tokens_of(problem, t));
     cells[2] = cell_value(outlay_of(answer, t));
     cells[3] = cell_value(power_of(answer, t));
@@ -82,7 +78,7 @@ static void write_accelerators(struct answer *written, const struct plan_answer 
   table->faces = FACE_CSV | FACE_JSON | FACE_SHEET;
   for (int t = 0; t < problem->periods; t++) {
     struct answer_cell *cells = answer_table_row(table);
-    cells[0] = cell_words(begins(answer, t, written->arena));
+    cells[0] = cell_words(calendar_begins(answer, t, written->arena));
     for (int v = 0; v < portfolio->vendor_count; v++) {
       double there = 0;
       for (size_t o = 0; o < problem->option_count; o++)
@@ -110,7 +106,7 @@ static void write_tokens(struct answer *written, const struct plan_answer *answe
   for (int t = 0; t < problem->periods; t++) {
     struct answer_cell *cells = answer_table_row(table);
     double spare = 0;
-    cells[0] = cell_words(begins(answer, t, written->arena));
+    cells[0] = cell_words(calendar_begins(answer, t, written->arena));
     cells[1] = cell_value(tokens_of(problem, t));
     for (int v = 0; v < portfolio->vendor_count; v++) {
       double served = 0;
@@ -142,7 +138,7 @@ static void write_years(struct answer *written, const struct plan_answer *answer
   }
 }
 
-// The beginning of each period, and the end of the last.
+// The cash at the beginning of each period, and at the end of the last.
 static void write_cash(struct answer *written, const struct plan_answer *answer) {
   const struct plan_terms *terms = answer->terms;
   struct answer_table *table =
@@ -152,9 +148,8 @@ static void write_cash(struct answer *written, const struct plan_answer *answer)
   for (int t = 0; t <= terms->periods; t++) {
     const double cash = ledger_entry_at(answer, t).cash;
     const double worth = cash * plan_discount(terms, plan_elapsed(terms, t));
-    ANSWER_ROW(table,
-               cell_words(t < terms->periods ? begins(answer, t, written->arena) : "the end"),
-               cell_value(cash), cell_value(worth));
+    ANSWER_ROW(table, cell_words(calendar_begins(answer, t, written->arena)), cell_value(cash),
+               cell_value(worth));
     sum += cash;
     discounted += worth;
   }
@@ -185,7 +180,7 @@ static void write_books(struct answer *written, const struct plan_answer *answer
     ANSWER_COLUMN(table, .key = "after_tax", .title = "After tax", .unit = table->columns[1].unit);
   for (int t = 0; t <= periods; t++) {
     const struct ledger_entry entry = ledger_entry_at(answer, t);
-    write_entry(table, t < periods ? begins(answer, t, written->arena) : "the end", &entry);
+    write_entry(table, calendar_begins(answer, t, written->arena), &entry);
     sum.depreciation += entry.depreciation;
     sum.written_off += entry.written_off;
     sum.after_tax += entry.after_tax;
@@ -218,7 +213,7 @@ void timeline_write_shares(struct answer *written, const struct plan_answer *ans
       for (size_t o = 0; o < problem->option_count; o++) {
         const double share = *fleet_share(problem, &answer->result.fleet, w, o, t);
         if (share > 0)
-          ANSWER_ROW(table, cell_words(begins(answer, t, written->arena)),
+          ANSWER_ROW(table, cell_words(calendar_begins(answer, t, written->arena)),
                      cell_words(answer->portfolio->demands[w].name),
                      cell_option(option_of(answer, o)), cell_value(share),
                      problem->options[o].by_token

@@ -16,7 +16,7 @@ struct csv_out {
 // return, and continues) gets an apostrophe in front.
 void csv_out_text(struct csv_out *out, const char *text);
 
-// With as many digits as it takes to read back the same number; -0 is written as 0.
+// Writes a number with as many digits as it takes to read back the same one; -0 is written as 0.
 void csv_out_number(struct csv_out *out, double value);
 
 void csv_out_integer(struct csv_out *out, uint64_t value);

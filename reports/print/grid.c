@@ -114,7 +114,7 @@ struct part {
   int first, end;
 };
 
-// Up to the last cell that is not empty, so that no line ends in spaces.
+// The end of a row's last cell that is not empty, so that no line ends in spaces.
 static int used_columns(struct part part, const struct cell *cells) {
   while (part.end > part.first && !*text_of(&cells[part.end - 1]))
     part.end--;
@@ -148,7 +148,7 @@ static int part_width(const int *widths, struct part part) {
   return width;
 }
 
-// A row of units has none for some parts.
+// Whether a part of a row is empty: a row of units may have none there.
 static bool is_blank(const struct cell *cells, struct part part) {
   return !*text_of(&cells[0]) && used_columns(part, cells) == part.first;
 }

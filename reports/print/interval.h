@@ -18,12 +18,12 @@ struct interval {
   double low, median, high; // percentiles 5, 50 and 95
 };
 
-// Of cost_per_mtok in the selected case; `out` is NULL if nothing is drawn. Returns 0, or -1 after
-// an error, such as a draw without a result.
+// Simulates cost_per_mtok in the selected case; `out` is NULL if nothing is drawn. Returns 0, or -1
+// after an error, such as a draw without a result.
 int interval_simulate(const struct scenario *scenario, const struct simulation **out,
                       struct arena *arena, struct diagnostics *diagnostics);
 
-// In the item's unit; a saving as a fraction. NAN if there is none.
+// An outcome's interval, in the item's unit; a saving as a fraction. NAN if there is none.
 struct interval interval_of(const struct simulation *simulation, enum outcome_kind kind,
                             size_t option);
 

@@ -21,7 +21,7 @@ void json_stream_close(struct json_stream *stream, char bracket);
 // The key of the next value, in an object.
 void json_stream_key(struct json_stream *stream, const char *key);
 
-// As json_out_number and json_out_text.
+// These write like json_out_number and json_out_text.
 void json_stream_number(struct json_stream *stream, double value);
 void json_stream_text(struct json_stream *stream, const char *text);
 

@@ -10,7 +10,7 @@
 
 enum { MAX_DECIMALS = 9, EXACT_DIGITS = 15 };
 
-// In percent: a smaller change is rounding in the last digits of a double.
+// A change below this, in percent, is rounding in the last digits of a double.
 static const double no_change = 1e-4;
 
 const char *number_counted(double count, const char *noun, struct arena *arena) {

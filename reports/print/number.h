@@ -35,7 +35,7 @@ const char *number_scaled(double value, struct scale scale, struct arena *arena)
 // "14.3", "99.97": a share as a percentage with one decimal, or more as above.
 const char *number_percent(double share, struct arena *arena);
 
-// With thousands separators and the given number of decimals.
+// A number with thousands separators and the given number of decimals.
 const char *number_fixed(double value, int decimals, struct arena *arena);
 
 // "1 node", "1,024 nodes".
@@ -44,8 +44,8 @@ const char *number_counted(double count, const char *noun, struct arena *arena);
 // The text with thousands separators in the number that it begins with: "22,000 USD/gpu".
 const char *number_grouped(const char *text, struct arena *arena);
 
-// With thousands separators and at most the given number of significant digits, without trailing
-// zeros after the point; numbers from 10^15 on and very small ones have an exponent.
+// A number with thousands separators and at most the given number of significant digits, without
+// trailing zeros after the point; numbers from 10^15 on and very small ones have an exponent.
 const char *number_significant(double value, int digits, struct arena *arena);
 
 // "+3.2 %": the change from a to b; "-" if a is 0 and b is not. Below a tenth of a percent, one

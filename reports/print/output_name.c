@@ -12,7 +12,7 @@
 
 #define LONGEST_ENDING 5
 
-// Without its point; NULL: there is none, or it is no word.
+// A name's ending, without its point; NULL: there is none, or it is not a word.
 static const char *ending_of(const char *path) {
   const char *slash = path ? strrchr(path, '/') : NULL;
   const char *name = slash ? slash + 1 : path;
@@ -48,7 +48,8 @@ enum output_format output_name_format(const char *path) {
   return ends_in(path, "csv") ? FORMAT_CSV : ends_in(path, "json") ? FORMAT_JSON : FORMAT_TABLE;
 }
 
-// Standard output, a device or a pipe has the name that it has; of a directory another error tells.
+// Whether it is standard output, a device or a pipe, which may have any name; or a directory, which
+// is refused with another error.
 static bool is_no_file(const char *path) {
   struct stat there;
   return !strcmp(path, "-") || (!stat(path, &there) && !S_ISREG(there.st_mode));

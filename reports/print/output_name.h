@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-// Of all, `path` may be NULL: no file. Capitals do not matter.
+// In all of these, `path` may be NULL: no file. Capitals do not matter.
 
 // x.xlsx
 bool output_name_is_workbook(const char *path);
@@ -20,11 +20,11 @@ struct output_kind {
 
 const struct output_kind *output_name_other(const char *path);
 
-// Of an answer in x.csv or x.json; else a table.
+// The format of an answer in x.csv or x.json; else a table.
 enum output_format output_name_format(const char *path);
 
-// For a command that writes nothing but `what`, "a workbook" or "a page", in files of `ending`:
-// refuses any other name of a file. Returns 0, or -1 after an error.
+// Refuses any other name of a file for a command that writes nothing but `what`, "a workbook" or "a
+// page", in files of `ending`. Returns 0, or -1 after an error.
 int output_name_expect(const char *path, const char *what, const char *ending,
                        struct diagnostics *diagnostics);
 

@@ -37,7 +37,7 @@ enum { COST_DIGITS = 4 };
 
 // The cost of the first option.
 static const char *cost_text(const struct scenario *scenario, struct arena *arena) {
-  const int cost = model_find(scenario->model, "cost_per_mtok");
+  const int cost = model_cost_item(scenario->model);
   const struct unit *unit = &scenario->model->declarations[cost].unit;
   const double value = option_value(scenario, &scenario->options[0], cost, 0);
   return arena_printf(arena, "%s costs %s %s of output tokens", scenario->options[0].label,

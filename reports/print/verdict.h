@@ -33,7 +33,7 @@ const char *verdict_percent(double saving, struct arena *arena);
 // Instead of a share, of what costs less than nothing.
 #define VERDICT_NEGATIVE "less than nothing"
 
-// For a case in which no input has a range.
+// What is said of a case in which no input has a range.
 #define VERDICT_CERTAIN "nothing is uncertain in this case"
 
 // "over the ranges mi325x costs 0.1626 USD/Mtok in the median (P5 to P95: 0.1305 to 0.2161) and
@@ -43,8 +43,8 @@ const char *verdict_percent(double saving, struct arena *arena);
 const char *verdict_over_ranges(const struct scenario *scenario, const struct ranking *ranking,
                                 const struct simulation *simulation, struct arena *arena);
 
-// For an option that is not ranked: "b: its workload differs from that of the baseline: precision:
-// fp8 and bf16".
+// Why an option is not ranked: "b: its workload differs from that of the baseline: precision: fp8
+// and bf16".
 const char *verdict_not_ranked(const struct scenario *scenario, const struct ranking *ranking,
                                size_t option, struct arena *arena);
 

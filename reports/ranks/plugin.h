@@ -13,7 +13,7 @@ struct ranks_plugin {
   int (*join)(int *rank, int *size);
   // The minimum over all ranks, on all of them.
   int (*least)(int *number);
-  // On rank 0: the sums of all ranks' integers modulo 2^64, the minima and maxima.
+  // Gives rank 0 the sums of all ranks' integers modulo 2^64, the minima and maxima.
   int (*reduce)(uint64_t *sums, size_t sum_count, double *lows, double *highs, size_t end_count);
   void (*leave)(void);
 };

@@ -71,7 +71,7 @@ int ranks_first_failure(const struct ranks *ranks, bool failed) {
   return first;
 }
 
-// Do the parts of all processes have the same number of values?
+// Whether the parts of all processes have the same number of values.
 static bool are_alike(const struct ranks *ranks, size_t count) {
   int least = (int)count, most = -(int)count;
   return !ranks->plugin->least(&least) && !ranks->plugin->least(&most) && least == -most;

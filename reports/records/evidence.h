@@ -15,8 +15,8 @@ struct evidence_signature {
   bool is_bad;       // does not match, or is not by an expected signer
 };
 
-// Of a pack that was just made or read. The answer is no if a file has changed since it was packed
-// or the signature is bad.
+// The answer about a pack that was just made or read. It is no if a file has changed since it was
+// packed or the signature is bad.
 struct answer evidence_answer(const struct pack *pack, bool was_made,
                               const struct evidence_signature *signature, struct arena *arena);
 

@@ -62,10 +62,6 @@ static const char *exact(const struct part *part, double value, struct arena *ar
   return quantity_words(shown(part, value), part->unit, EXACT_DIGITS, arena);
 }
 
-static struct answer_cell change(double share) {
-  return (struct answer_cell){.kind = CELL_CHANGE, .value = share};
-}
-
 // ---- what was measured, and how its spread breaks down
 
 static void add_measured(const struct telling *telling) {
@@ -138,7 +134,7 @@ static const struct {
 
 enum { STATISTICS = sizeof statistics / sizeof statistics[0] };
 
-// Where each node has one device, statistics of nodes would repeat those of devices.
+// Adds the statistics; if each node has one device, those of nodes would repeat those of devices.
 static void add_statistics(const struct telling *telling, const struct part *parts, size_t count,
                            struct answer_table *table) {
   const bool has_nodes = parts->spread.node_count < parts->spread.device_count;
@@ -160,7 +156,7 @@ static void add_statistics(const struct telling *telling, const struct part *par
   }
 }
 
-// For people: a row for each workload, a column for each measure.
+// The summary that people read: a row for each statistic, a column for each measure.
 static void add_summary(const struct telling *telling, size_t first, size_t count) {
   const struct part *parts = &telling->parts[first];
   const bool served = parts->workload->served;
@@ -220,13 +216,13 @@ static void add_outlier(const struct telling *telling, struct answer_table *tabl
   ANSWER_ROW(table, cell_words(fleet->nodes[node].name),
              is_node ? cell_absent("whole node") : cell_words(device->id),
              cell_words(part->workload->words), cell_words(words_of(part)),
-             amount(part, value->value), change(value->share),
+             amount(part, value->value), cell_changed_by(value->share),
              *variants ? cell_words(variants) : cell_absent("-"));
   outliers->count++;
   outliers->with_other_kernels += !is_usual;
 }
 
-// Where all have the same kernels, people need not see which.
+// Shows a device's kernels; if all have the same, people need not see which.
 static void show_kernels(const struct telling *telling, const struct outliers *outliers,
                          struct answer_table *table) {
   table->columns[6].faces = telling->fleet->unlike.count ? 0 : FACE_JSON;
@@ -294,7 +290,7 @@ static void add_places(const struct telling *telling) {
       cells[4] = cell_words(words_of(part));
       cells[5] = cell_value((double)place->count);
       cells[6] = amount(part, place->median);
-      cells[7] = change(place->share);
+      cells[7] = cell_changed_by(place->share);
       cells[8] = cell_flag(place->stands_out);
       stars += place->stands_out;
     }
@@ -317,7 +313,8 @@ static void add_values(const struct telling *telling) {
       const struct fleet_value *value = &part->spread.nodes[n];
       ANSWER_ROW(nodes, cell_words(fleet->nodes[value->index].name),
                  cell_words(part->workload->words), cell_words(words_of(part)),
-                 amount(part, value->value), change(value->share), cell_flag(value->stands_out));
+                 amount(part, value->value), cell_changed_by(value->share),
+                 cell_flag(value->stands_out));
     }
   }
   struct answer_table *devices = ANSWER_TABLE(

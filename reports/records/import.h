@@ -6,8 +6,8 @@
 #include "model/imports/import.h"
 #include "reports/faces/answer.h"
 
-// Of records that have been written: the rungs of each, what was refused and why, and what the
-// files do not state.
+// The answer about records that have been written: the rungs of each, what was refused and why, and
+// what the files do not state.
 struct answer import_answer(const struct import *import, struct arena *arena);
 
 #endif

@@ -7,7 +7,7 @@
 #include "model/records/production.h"
 #include "reports/faces/answer.h"
 
-// Of a record that was written; `notes` say how names were interpreted.
+// The answer about a record that was written; `notes` say how names were interpreted.
 struct answer production_answer(const struct production *production, const struct texts *notes,
                                 struct arena *arena);
 

@@ -9,7 +9,7 @@
 #include "base/diagnostics.h"
 #include "reports/faces/answer.h"
 
-// For an answer of reports/plans/answer.h. Writes to a temporary file beside `path` and renames it.
+// Writes an answer of reports/plans/answer.h to a temporary file beside `path`, and renames it.
 // Returns 0, or -1 after an error.
 int plan_book_write(const struct answer *answer, const char *path, struct arena *arena,
                     struct diagnostics *diagnostics);

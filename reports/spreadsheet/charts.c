@@ -13,8 +13,8 @@ enum { GREY = 0x595959, PALE = 0xD9D9D9, TITLE_SIZE = 12, TEXT_SIZE = 9, LEFT_MA
 static const lxw_color_t options[] = {0x0072B2, 0xE69F00, 0x332288, 0x009E73,
                                       0xF0C75E, 0x882255, 0xCC79A7, 0xD55E00};
 
-// Solid ones are at least 10 apart in lightness (CIE L*), for gray print, and neighbors in a stack
-// usually 20. More would be too close: what few options have is hatched.
+// Solid colors are at least 10 apart in lightness (CIE L*), for gray print, and neighbors in a
+// stack usually 20. More would be too close: what few options have is hatched.
 static const struct {
   lxw_color_t colour;
   uint8_t pattern;

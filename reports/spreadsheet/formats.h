@@ -81,7 +81,7 @@ enum text_format {
 
 enum { MAX_DECIMALS = 6 };
 
-// At least so many decimals show a cost per token.
+// A cost per token is shown with at least so many decimals.
 enum { MIN_COST_DECIMALS = 4 };
 
 struct formats {

@@ -191,10 +191,6 @@ static struct expression render_power(const struct rendering *r, const struct no
   return atom(power_text(r, base, exponent), conversion);
 }
 
-static bool is_comparison(const struct node *node) {
-  return node->kind >= NODE_EQUAL && node->kind <= NODE_GREATER_EQUAL;
-}
-
 static const char *comparison_text(const struct rendering *r, const struct node *node) {
   struct expression e[2] = {{0}};
   render_both(r, node, e);
@@ -203,7 +199,7 @@ static const char *comparison_text(const struct rendering *r, const struct node 
 }
 
 static const char *condition_text(const struct rendering *r, const struct node *node) {
-  if (is_comparison(node))
+  if (node_is_comparison(node))
     return comparison_text(r, node);
   struct expression e = converted(r, render(r, node), one);
   return arena_printf(r->arena, "%s<>0", wrapped(r, e, SUM));
@@ -269,8 +265,8 @@ static const char *range_text(const struct rendering *r, const char *from, const
   return arena_printf(r->arena, "%s:%s", from, sheet ? sheet + 1 : to);
 }
 
-// From the column of scalars, which is blank in a series' row, up to the preceding period: never
-// its own cell.
+// A sum from the column of scalars, which is blank in a series' row, up to the preceding period:
+// never its own cell.
 static struct expression render_recent(const struct rendering *r, const struct node *node,
                                        int series, struct conversion conversion) {
   const struct formula_references *references = r->references;

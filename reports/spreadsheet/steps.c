@@ -23,7 +23,7 @@ enum {
   WIDEST_COLUMN = 700 // and this wide: AAA
 };
 
-// Of a step's name.
+// The longest number at the end of a step's name.
 static const char widest_number[] = "_123";
 
 struct splitter {
@@ -88,8 +88,8 @@ static bool reads_own_past(const struct splitter *splitter, const struct node *n
   return false;
 }
 
-// Measured as if the option had the longest id of all: equal formulas then have equal steps on
-// every sheet.
+// A formula's text as it is measured, as if the option had the longest id of all: equal formulas
+// then have equal steps on every sheet.
 static const char *measured(const struct splitter *splitter, const struct declaration *item,
                             const struct node *node) {
   const struct formula_references references = {
@@ -120,7 +120,7 @@ static struct unit step_unit(const struct splitter *splitter, const struct node 
     return splitter->sheet->model.declarations[node->declaration].unit;
   if (effort == LIFT_CONVERTED)
     return tree_base_unit(node->dimension, splitter->arena);
-  if (dimension_equal(node->dimension, splitter->of->unit.dimension) && !tree_is_comparison(node))
+  if (dimension_equal(node->dimension, splitter->of->unit.dimension) && !node_is_comparison(node))
     return splitter->of->unit;
   return tree_base_unit(node->dimension, splitter->arena);
 }

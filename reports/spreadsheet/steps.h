@@ -26,9 +26,9 @@ struct sheet_graph {
   struct name **names;           // [model.count] of inputs and scalars; else NULL
 };
 
-// Also adds the names pt_OPTION_ITEM. Errors: a name that already means something else, a formula
-// that no steps make short enough. `numbers` is shared by all of the workbook's options. Returns 0
-// or -1.
+// Builds an option's sheet graph, and adds the names pt_OPTION_ITEM. Errors: a name that already
+// means something else, a formula that no steps make short enough. `numbers` is shared by all of
+// the workbook's options. Returns 0 or -1.
 int sheet_graph_build(struct sheet_graph *sheet, const struct scenario *scenario,
                       const struct option *option, struct names *names, struct constants *constants,
                       struct step_numbers *numbers, struct arena *arena,

@@ -30,8 +30,8 @@ static const char *replacement(char sign) {
   return NULL;
 }
 
-// With characters that a name may have, and single spaces between words. Characters that change the
-// direction of writing would also affect the names of the sheet's neighbors.
+// A text with characters that a tab's name may have, and single spaces between words. Characters
+// that change the direction of writing would also affect the names of the sheet's neighbors.
 static const char *cleaned(const char *text, struct arena *arena) {
   const char *safe = safe_text(text, strlen(text), arena);
   char *clean = arena_alloc(arena, 3 * strlen(safe) + 1);
@@ -63,8 +63,8 @@ static size_t units_of(const char *text, size_t size) {
   return units;
 }
 
-// As much of the beginning as leaves room for `tail`: whole words if that is most of it, and always
-// whole characters, however many code points they have.
+// As much of a text's beginning as leaves room for `tail`: whole words if that is most of it, and
+// always whole characters, however many code points they have.
 static const char *cut(const char *text, const char *tail, struct arena *arena) {
   const uint8_t *start = (const uint8_t *)text, *end = start + strlen(text);
   const size_t most = MAX_TAB - units_of(tail, strlen(tail));

@@ -18,10 +18,6 @@ struct node *tree_copy(const struct graph *graph, const struct node *node, struc
   return copy;
 }
 
-bool tree_is_comparison(const struct node *node) {
-  return node->kind >= NODE_EQUAL && node->kind <= NODE_GREATER_EQUAL;
-}
-
 static bool reads_time(const struct node *node) {
   if (node->kind == NODE_NAME)
     return node->declaration == T_NAME;
@@ -32,7 +28,7 @@ static bool reads_time(const struct node *node) {
 }
 
 bool tree_has_if(const struct node *node, bool is_condition) {
-  if (node_calls(node, FUNCTION_IF) || (tree_is_comparison(node) && !is_condition))
+  if (node_calls(node, FUNCTION_IF) || (node_is_comparison(node) && !is_condition))
     return true;
   for (int i = 0; i < node->argument_count; i++)
     if (tree_has_if(node->arguments[i], false))
@@ -45,7 +41,7 @@ bool tree_nests_if(const struct node *node) {
     bool is_condition = node_calls(node, FUNCTION_IF) && i == 0;
     if (node_calls(node, FUNCTION_IF) && tree_has_if(node->arguments[i], is_condition))
       return true;
-    if (tree_is_comparison(node) && tree_has_if(node->arguments[i], false))
+    if (node_is_comparison(node) && tree_has_if(node->arguments[i], false))
       return true;
     if (tree_nests_if(node->arguments[i]))
       return true;
@@ -75,7 +71,7 @@ bool tree_is_flag(const struct node *node) {
 }
 
 static bool is_flag_if(const struct node *node) {
-  return tree_is_comparison(node) ||
+  return node_is_comparison(node) ||
          (node_calls(node, FUNCTION_IF) && tree_is_flag(node->arguments[1]) &&
           tree_is_flag(node->arguments[2]));
 }

@@ -279,7 +279,7 @@ int main(int argc, char **argv) {
     return 2;
   struct scenario_request request = {.path = argv[1], .data_directory = "data"};
   struct scenario *scenario = scenario_read(&request, &arena, &diagnostics);
-  int item = scenario ? model_find(scenario->model, "cost_per_mtok") : -1;
+  int item = scenario ? model_cost_item(scenario->model) : -1;
   const struct sampler *sampler = scenario
                                       ? sampler_new(&(struct sampler_request){.scenario = scenario,
                                                                               .method = DRAW_SOBOL,

@@ -59,7 +59,7 @@ def rest(row):
 
 
 def table():
-    yield '| model | attention | MLP | else |'
+    yield '| model | attention | MLP | other |'
     yield '|---|---|---|---|'
     for row in MODELS:
         cells = ('; '.join(part(row)) for part in (attention, mlp, rest))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """A plan whose throughput, growth or deliveries are uncertain: what is best in each draw, what the first order should
-have been, and which part of it is right in any case.
+have been, and which part of it to commit to.
 
     check_plan_draws.py
 
@@ -31,7 +31,7 @@ def check_uncertainty(folder):
         wanted = each * sum(share * (planned - needed) for share, needed in kept) / sum(share for share, _ in kept)
         check('its regret', near(regret['mean'], wanted, 1e-6), (regret, wanted))
         check('what is sure', commitment['sure'] == 8 * min(planned, math.ceil(units[second])), (commitment, units))
-        check('said', 'in any case: that many are right' in found['answer'] if second > 1000 else 'All of it is right' in found['answer'], found['answer'])
+        check('said', ': they are needed' in found['answer'] if second > 1000 else 'All of it is needed' in found['answer'], found['answer'])
         last = tables['calendar']['rows'][0]['order_by'] if second > 1000 else None
         check('until when the rest can wait', commitment.get('decide_by') == last and (not last or f'x by {last}: they depend' in found['answer']),
               (commitment, found['answer']))

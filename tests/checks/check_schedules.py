@@ -324,7 +324,7 @@ BAD = {
     'beyond a limit': ((ENGINEERS, 'engineers = 2, -1 FTE'), "33:16: error: 'engineers' must be at least 0"),
     'an input without years': (('pue = 1.25', 'pue = 1.25, 1.2'), "11:13: error: 'pue' is one value for all years"),
     'the price of an API by year': ((ENGINEERS, f'{ENGINEERS}\n[option api]\noutput_price = 0.95, 0.6 USD/Mtok'),
-                                    "follow the 'inflation' of its option, below 0 where they fall"),
+                                    "API prices change with the option's 'inflation': use a negative rate if they fall"),
     'more than the longest horizon': ((ENGINEERS, f'engineers = {", ".join(["1"] * 31)}'),
                                       'a list has at most 30 years, not 31'),
     'a list and its rate': ((TARIFF, 'electricity_price = 0.08, 0.1 USD/kWh\nelectricity_escalation = 3 %/yr'),

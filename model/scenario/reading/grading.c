@@ -98,7 +98,7 @@ static void find_influences(const struct scenario *scenario, const struct option
     values[2 + 2 * i] = grading_raised(scenario, option, inputs[i], values[0]);
   }
   evaluate(block);
-  const double *costs = evaluation_at(block, model_find(model, "cost_per_mtok"), 0);
+  const double *costs = evaluation_at(block, model_cost_item(model), 0);
   for (size_t i = 0; i < count; i++)
     influences[i] = grading_influence(costs[0], costs[1 + 2 * i], costs[2 + 2 * i]);
   arena_free(&scratch);

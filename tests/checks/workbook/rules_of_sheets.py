@@ -90,7 +90,7 @@ def rule_25(subject):
 
 
 def rule_26(subject):
-    """workings below all that is printed, under a heading that says so; only there what words are made of"""
+    """workings below all that is printed, under a heading that says so; the parts of sentences appear only there"""
     for sheet in reader_sheets(subject):
         printed, last = printed_rows(subject, sheet), sheet.last_row()
         headings = [row for row in range(1, last + 1) if sheet.text(row, LABEL) == 'Workings']
@@ -105,7 +105,7 @@ def rule_26(subject):
 
 
 def rule_27(subject):
-    """no stray separators: no unit, heading or row of nothing but dashes, no words for nothing"""
+    """no stray separators: no unit, heading or row of nothing but dashes, no placeholder words for empty cells"""
     for sheet in reader_sheets(subject):
         rows, printed = {}, printed_rows(subject, sheet)
         for (row, column), cell in sheet.cells.items():

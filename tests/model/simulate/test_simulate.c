@@ -137,7 +137,7 @@ static void test_correlation(void **state) {
     snprintf(text, sizeof text,
              "[range]\na = uniform(0, 1)\nb = uniform(0, 1)\n[correlate]\nb, a = %g\n", ranks[i]);
     start(&fixture, "a + b", text, "");
-    int item = model_find(fixture.scenario->model, "cost_per_mtok");
+    int item = model_cost_item(fixture.scenario->model);
     const struct sampler *sampler = sampler_new(
         &(struct sampler_request){fixture.scenario, DRAW_RANDOM, 15, 1, &item, 1, NULL, NULL},
         &fixture.fixture.arena, &fixture.fixture.diagnostics);
@@ -327,7 +327,7 @@ static void test_draws_belong_to_their_input(void **state) {
     start(&one, "a + b", "[range]\na = uniform(0, 1)\nb = pert(0, 1, 2)\n", "");
     start(&two, "a + b + c", "[range]\na = uniform(0, 1)\nb = pert(0, 1, 2)\nc = uniform(0, 1)\n",
           "");
-    int item = model_find(one.scenario->model, "cost_per_mtok");
+    int item = model_cost_item(one.scenario->model);
     const struct sampler *first =
         sampler_new(&(struct sampler_request){one.scenario, method, 23, 2, &item, 1, NULL, NULL},
                     &one.fixture.arena, &one.fixture.diagnostics);

@@ -306,7 +306,7 @@ static void test_size(void **state) {
   const struct scenario *scenario = fixture.scenario;
   struct arena *arena = &fixture.fixture.arena;
   int *variables = no_variables(scenario, arena);
-  const int items[] = {model_find(scenario->model, "cost_per_mtok"),
+  const int items[] = {model_cost_item(scenario->model),
                        model_find(scenario->model, "cooling_power")};
   const int pue = model_find(scenario->model, "pue");
   struct response_request request = {scenario, scenario->periods, variables, 0, 0, items, 1, NULL};
