@@ -96,7 +96,7 @@ static void certain_outcomes(const struct scenario *scenario, const struct ranki
 }
 
 const struct simulation *simulation_certain(const struct scenario *scenario, struct arena *arena) {
-  const int item = model_find(scenario->model, "cost_per_mtok");
+  const int item = model_cost_item(scenario->model);
   const struct declaration *cost = &scenario->model->declarations[item];
   const struct ranking *ranking = ranking_of(scenario, arena);
   struct simulation *result = arena_alloc(arena, sizeof *result);
