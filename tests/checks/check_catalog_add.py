@@ -125,7 +125,7 @@ def test_own_model(folder):
 # What is wrong with a row, and the message.
 REFUSED = [
     ('prices', PRICE, {'accelerator': 'h2000'}, "unknown accelerator 'h2000'; did you mean 'h200-sxm-141'?"),
-    ('prices', PRICE, {'kind': 'hearsay'}, "expected a known word in 'kind', found 'hearsay'; known are published_benchmark"),
+    ('prices', PRICE, {'kind': 'hearsay'}, "expected a known word in 'kind', found 'hearsay'; there are published_benchmark"),
     ('prices', PRICE, {'kind': None, 'source_url': None}, 'source_url, kind'),
     ('prices', PRICE, {'source_title': ''}, "expected a value for 'source_title'"),
     ('prices', PRICE, {'as_of': 'yesterday'}, 'expected a date such as'),

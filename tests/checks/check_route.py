@@ -315,7 +315,7 @@ def check_bad_input(folder):
     check('route of no portfolio', done.returncode == 2 and '[demand NAME]' in done.stderr,
           done.stderr)
     done = run('wait', WAIT, '--for', 'b300')
-    check('wait for another', done.returncode == 2 and '[wait b200]' in done.stderr, done.stderr)
+    check('wait for another', done.returncode == 2 and "did you mean 'b200'" in done.stderr, done.stderr)
 
 
 def check_refused_options(folder):
