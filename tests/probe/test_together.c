@@ -29,9 +29,9 @@ static const struct measurement_shape tiny = {.id = "tiny",
                                               .norm_epsilon = 1e-5,
                                               .rope_theta = 10000};
 static volatile sig_atomic_t stop;
-static const struct meter_roots nowhere = {"/nowhere", "/nowhere", "/nowhere", "/nowhere",
-                                           "/nowhere", "/nowhere", "/nowhere", "/nowhere",
-                                           "/nowhere", "/nowhere"};
+static const struct meter_roots no_meters = {"/nowhere", "/nowhere", "/nowhere", "/nowhere",
+                                             "/nowhere", "/nowhere", "/nowhere", "/nowhere",
+                                             "/nowhere", "/nowhere"};
 
 // Each GPU in the fake libnvidia-ml; heat throttles the second.
 static const struct fake_gpu gpus[TWINS] = {
@@ -65,7 +65,7 @@ static void start(struct scene *scene, const char *name) {
   twins_reset();
   stop = 0;
   assert_non_null(mkdtemp(scene->folder));
-  scene->roots = nowhere;
+  scene->roots = no_meters;
   scene->options = (struct probe_options){.node = "",
                                           .precisions = {"bf16"},
                                           .precision_count = 1,
@@ -369,7 +369,7 @@ static void test_exchange(void **state) {
   const struct listing_request request = {.backends = backends,
                                           .devices = scene.devices,
                                           .device_count = scene.count,
-                                          .meters = &nowhere,
+                                          .meters = &no_meters,
                                           .calibrate = true};
   FILE *out = fmemopen(table, sizeof table - 1, "w");
   assert_int_equal(listing_print(&request, out, &scene.fixture.arena, &scene.fixture.diagnostics),
