@@ -10,12 +10,18 @@
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "reports/faces/answer.h"
+#include "reports/outputs/charts.h"
+#include "reports/outputs/missing.h"
+#include "reports/outputs/rows.h"
+#include "reports/outputs/verdict.h"
+#include "reports/sheets/evidence_watts.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
-#include "reports/workbook/evidence_watts.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/inputs.h"
+#include "reports/workbook/writers.h"
 
 #include <math.h>
 #include <string.h>
@@ -284,7 +290,7 @@ static void write_contents(struct book *book, int last) {
     if (sheet == book->sheet)
       continue;
     put_jump(book, book->row, 0, sheet->name);
-    put_text(book, book->row++, 1, sheet_about(book, sheet->name), TEXT_PLAIN);
+    put_text(book, book->row++, 1, book->sheets->about(book, sheet->name), TEXT_PLAIN);
   }
   book->row++;
 }

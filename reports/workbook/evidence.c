@@ -12,13 +12,15 @@
 #include "model/scenario/option.h"
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/scenario.h"
+#include "reports/outputs/missing.h"
+#include "reports/sheets/evidence_watts.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
+#include "reports/sheets/weakest_grades.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
-#include "reports/workbook/evidence_watts.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
-#include "reports/workbook/weakest_grades.h"
+#include "reports/workbook/writers.h"
 
 #include <string.h>
 

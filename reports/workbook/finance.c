@@ -10,12 +10,15 @@
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "reports/faces/parts.h"
+#include "reports/outputs/rows.h"
+#include "reports/outputs/verdict.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,12 @@
-// Inputs: every figure that an analyst may change, in every case, and the constants of formulas.
+#include "reports/workbook/inputs.h"
+
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/scenario.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
@@ -12,8 +15,7 @@
 #include "reports/spreadsheet/limits.h"
 #include "reports/spreadsheet/names.h"
 #include "reports/workbook/inputs_rows.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <float.h>
 #include <string.h>

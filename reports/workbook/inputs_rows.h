@@ -2,8 +2,8 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_INPUTS_ROWS_H
 #define PERTOKEN_REPORTS_WORKBOOK_INPUTS_ROWS_H
 
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
-#include "reports/workbook/sheets.h"
 
 #include <stdbool.h>
 #include <stddef.h>

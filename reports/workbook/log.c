@@ -5,12 +5,13 @@
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <inttypes.h>
 #include <stddef.h>

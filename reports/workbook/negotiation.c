@@ -1,7 +1,5 @@
-// Negotiation: what each side would have to concede, or may ask, for its option's cost per token to
-// match the other's, and to be 5 and 10 % below it, live. Costs are linear in the price, so the
-// price follows from the cost at a price of zero. An option's other side is its cheapest
-// alternative: no buyer pays more because a more expensive one costs as much.
+#include "reports/workbook/negotiation.h"
+
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/chance/draw.h"
@@ -21,12 +19,13 @@
 #include "model/simulate/simulate.h"
 #include "model/simulate/simulation.h"
 #include "reports/faces/parts.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <ctype.h>
 #include <math.h>

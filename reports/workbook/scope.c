@@ -11,11 +11,13 @@
 #include "reports/faces/answer.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
+#include "reports/sheets/answer_sheet.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,17 @@
-// Sensitivity: the tornado, live: every swing's ends, their effect, and their order.
-#include "model/questions/sensitivity.h"
+#include "reports/workbook/sensitivity.h"
+
 #include "base/arena.h"
 #include "model/cost/formula.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/questions/sensitivity.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
+#include "reports/sheets/cost_columns.h"
+#include "reports/sheets/cost_curves.h"
+#include "reports/sheets/sheets.h"
+#include "reports/sheets/weakest_grades.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
@@ -14,10 +19,8 @@
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/cost_columns.h"
-#include "reports/workbook/cost_curves.h"
-#include "reports/workbook/sheets.h"
-#include "reports/workbook/weakest_grades.h"
+#include "reports/workbook/negotiation.h"
+#include "reports/workbook/writers.h"
 
 #include <assert.h>
 #include <math.h>

@@ -10,12 +10,13 @@
 #include "model/scenario/scenario.h"
 #include "reports/answers/simulation.h"
 #include "reports/print/verdict.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -633,13 +634,4 @@ void write_simulation(struct book *book) {
              bar_column(book, simulation->outcomes, 0) +
                  BAR_COLUMNS * (int)simulation->outcome_count - 1);
   end_sheet(book, last, last_column(simulation));
-}
-
-const char *simulation_state(const struct book *book) {
-  return cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.state, COLUMN_VALUE);
-}
-
-const char *simulation_cheapest(const struct book *book, size_t option) {
-  return cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.cheapest,
-                 COLUMN_VALUE + (int)option);
 }

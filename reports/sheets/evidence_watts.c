@@ -1,4 +1,4 @@
-#include "reports/workbook/evidence_watts.h"
+#include "reports/sheets/evidence_watts.h"
 #include "base/arena.h"
 #include "base/csv.h"
 #include "model/catalog/columns.h"

@@ -1,11 +1,11 @@
 // inputs_written: where the inputs come from, live. Beside the table of Inputs are its original
 // contents, as of writing, in every case; if a figure differs from them, it has been overwritten,
 // and so its source, date and grade change as well.
-#ifndef PERTOKEN_REPORTS_WORKBOOK_INPUTS_WRITTEN_H
-#define PERTOKEN_REPORTS_WORKBOOK_INPUTS_WRITTEN_H
+#ifndef PERTOKEN_REPORTS_SHEETS_INPUTS_WRITTEN_H
+#define PERTOKEN_REPORTS_SHEETS_INPUTS_WRITTEN_H
 
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
-#include "reports/workbook/sheets.h"
 
 #include <stddef.h>
 

@@ -1,13 +1,13 @@
 // evidence_watts: what the meter of an option's record read while idle and under load, on the sheet
 // Evidence: how it was measured, a chart compared with the datasheet's TDP, and every reading as a
 // fixed result. Outputs has one chart of all options. Nothing is drawn if a record has no readings.
-#ifndef PERTOKEN_REPORTS_WORKBOOK_EVIDENCE_WATTS_H
-#define PERTOKEN_REPORTS_WORKBOOK_EVIDENCE_WATTS_H
+#ifndef PERTOKEN_REPORTS_SHEETS_EVIDENCE_WATTS_H
+#define PERTOKEN_REPORTS_SHEETS_EVIDENCE_WATTS_H
 
 #include "base/arena.h"
 #include "model/scenario/option.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
-#include "reports/workbook/sheets.h"
 
 // Rows of one option on Evidence.
 struct watts_table {

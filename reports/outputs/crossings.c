@@ -1,15 +1,16 @@
-// When the options' cumulative costs cross the baseline's, on Outputs.
+#include "reports/outputs/crossings.h"
+
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/outputs/rows.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
-#include "reports/workbook/outputs.h"
-#include "reports/workbook/sheets.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -134,7 +135,7 @@ static bool is_crossed(const struct book *book, size_t option) {
          book->sheets->ranking->options[option].compared;
 }
 
-void place_crossings(struct book *book) {
+void crossings_place(struct book *book) {
   const struct scenario *scenario = book->scenario;
   bool any = false;
   for (size_t o = 0; o < scenario->option_count; o++)
@@ -160,7 +161,7 @@ static void write_statement(struct book *book, size_t option) {
                    "=IF(%s=0,\"%s\",\"%s\"&FIXED(%s,1,1)&\"%s\")", when, none, before, when, after);
 }
 
-void write_crossings(struct book *book) {
+void crossings_write(struct book *book) {
   const struct scenario *scenario = book->scenario;
   const size_t count = scenario->option_count;
   book->sheets->outputs->crossing =

@@ -1,5 +1,5 @@
 // What the sheets of the workbook share.
-#include "reports/workbook/sheets.h"
+#include "reports/sheets/sheets.h"
 
 #include "base/arena.h"
 #include "base/short_text.h"
@@ -119,19 +119,6 @@ void blank_undated(struct book *book, int head, int last) {
   blank_periods(book, arena_printf(book->arena, "=%s=\"\"", date), head, last);
 }
 
-// The longest horizon that the columns have room for, in years.
-static double columns_years(const struct scenario *scenario) {
-  return (scenario->periods - 1) * scenario->period_h / HOURS_PER_YEAR;
-}
-
-const char *horizon_note(const struct book *book) {
-  return arena_printf(
-      book->arena,
-      "Columns past the horizon are blank; a longer one, typed on Inputs, fills them, "
-      "up to %g years.",
-      columns_years(book->scenario));
-}
-
 const char *period_begins(const struct book *book, int period) {
   return period ? scenario_period_begins(book->scenario, period, book->arena) : "purchase";
 }
@@ -152,11 +139,6 @@ int option_width(const struct scenario *scenario) {
     width = needed > width ? needed : width;
   }
   return (int)width;
-}
-
-void put_option_texts(struct book *book, int row, int column, const char *const *texts) {
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    put_text(book, row, column + (int)o, texts[o], TEXT_RIGHT_WRAPPED);
 }
 
 int put_stamps(struct book *book, int row) {
@@ -198,16 +180,11 @@ const char *chart_label(const struct book *book, size_t option) {
   return own;
 }
 
-void put_not_included(struct book *book, int row, int column, size_t option,
-                      enum text_format format) {
-  static const char nothing[] = "nothing";
-  const int *rows = book->sheets->rows.not_included, at = rows ? rows[option] : -1;
-  const char *text = book->scenario->options[option].not_included;
-  if (at < 0) {
-    put_text(book, row, column, nothing, format);
-    return;
-  }
-  const char *cell = cell_on(book, SHEET_OUTPUTS, at, COLUMN_VALUE + (int)option);
-  put_formula_text(book, row, column, *text ? text : nothing, formats_text(&book->formats, format),
-                   "=IF(%s=\"\",\"%s\",%s)", cell, nothing, cell);
+const char *simulation_state(const struct book *book) {
+  return cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.state, COLUMN_VALUE);
+}
+
+const char *simulation_cheapest(const struct book *book, size_t option) {
+  return cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.cheapest,
+                 COLUMN_VALUE + (int)option);
 }

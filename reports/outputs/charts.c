@@ -1,14 +1,15 @@
-// The charts of Outputs, two side by side, in rows reserved for them.
+#include "reports/outputs/charts.h"
+
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
+#include "reports/outputs/rows.h"
+#include "reports/sheets/cost_curves.h"
+#include "reports/sheets/evidence_watts.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/charts.h"
-#include "reports/workbook/cost_curves.h"
-#include "reports/workbook/evidence_watts.h"
-#include "reports/workbook/outputs.h"
-#include "reports/workbook/sheets.h"
 
 #include <math.h>
 #include <stdint.h>

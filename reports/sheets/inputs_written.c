@@ -1,4 +1,4 @@
-#include "reports/workbook/inputs_written.h"
+#include "reports/sheets/inputs_written.h"
 
 #include "base/arena.h"
 #include "base/source.h"

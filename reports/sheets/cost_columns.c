@@ -1,4 +1,4 @@
-#include "reports/workbook/cost_columns.h"
+#include "reports/sheets/cost_columns.h"
 
 #include "base/arena.h"
 #include "model/cost/evaluate.h"

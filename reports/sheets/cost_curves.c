@@ -1,4 +1,4 @@
-#include "reports/workbook/cost_curves.h"
+#include "reports/sheets/cost_curves.h"
 #include "base/arena.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -7,12 +7,12 @@
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/sheets/cost_columns.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/cost_columns.h"
 
 #include <string.h>
 

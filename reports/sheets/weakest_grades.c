@@ -1,4 +1,4 @@
-#include "reports/workbook/weakest_grades.h"
+#include "reports/sheets/weakest_grades.h"
 
 #include "base/arena.h"
 #include "model/cost/model.h"
@@ -9,13 +9,13 @@
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/grading.h"
 #include "model/scenario/scenario.h"
+#include "reports/sheets/cost_columns.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/cost_columns.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
 
 #include <stdbool.h>
 #include <string.h>

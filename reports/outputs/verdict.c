@@ -1,18 +1,17 @@
-// Which option is the cheapest: the rule of model/scenario/ranking in formulas, so that it follows
-// the inputs. What no input changes, such as workloads that differ, is a fixed property of the
-// option.
+#include "reports/outputs/verdict.h"
+
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/outputs/rows.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/outputs.h"
-#include "reports/workbook/sheets.h"
 
 #include <stddef.h>
 
@@ -172,7 +171,7 @@ bool verdict_has_bars(struct book *book) {
 }
 
 // Among the results, before what it is derived from.
-void place_ranked(struct book *book) {
+void verdict_place_ranked(struct book *book) {
   if (book->scenario->option_count > 1 && verdict_has_bars(book))
     book->sheets->rows.why_not =
         outputs_labels(book, "Ranked, or why not", "why_not_ranked", unit_plain.text);
@@ -195,7 +194,7 @@ static void write_reasons(struct book *book) {
     write_why(book, o, book->sheets->rows.why_not, rows);
 }
 
-void write_ranked(struct book *book) {
+void verdict_write_ranked(struct book *book) {
   const size_t count = book->scenario->option_count;
   if (count == 1)
     return;
@@ -330,7 +329,7 @@ static void write_cheapest(struct book *book, struct verdict *verdict) {
                    outputs_fixed(book, none), ids, verdict->count);
 }
 
-void write_verdict(struct book *book, struct verdict *verdict) {
+void verdict_write(struct book *book, struct verdict *verdict) {
   *verdict = (struct verdict){.names = ""};
   write_ranked_costs(book, verdict);
   write_flags(book, verdict);
