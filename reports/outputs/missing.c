@@ -20,8 +20,6 @@
 
 #include <stddef.h>
 
-static const struct unit flag = {.text = "flag", .counts = true};
-
 // The costs that each option lacks, up to one of them: the row and its text, if there is one yet.
 struct missing {
   int *rows;
@@ -118,7 +116,6 @@ static int years_of(const struct book *book, int declaration) {
 static void write_lost(const struct omissible *cost, const struct cost_rows *rows) {
   struct book *book = cost->book;
   const struct option_sheet *sheet = &book->sheets->options[cost->option];
-  struct name *shown = book->sheets->case_name;
   struct texts reasons = {0};
   int within = -1, rents = 0, rent[MAX_YEARS];
   for (size_t c = 0; c < book->scenario->case_count && within < 0; c++) {
@@ -136,13 +133,12 @@ static void write_lost(const struct omissible *cost, const struct cost_rows *row
         zero_text(book, sheet, option_stated(sheet->option, rented), rent, years_of(book, rented)));
   }
   if (depends_on_case(cost)) {
-    shown->used = true;
-    texts_add(&reasons, book->arena, "ISNUMBER(FIND(\"|\"&%s&\"|\",%s))", shown->text,
-              outputs_cell(book, rows->cases, cost->option));
+    texts_add(&reasons, book->arena, "ISNUMBER(FIND(\"|\"&%s&\"|\",%s))",
+              name_use(book->sheets->case_name), outputs_cell(book, rows->cases, cost->option));
   }
   put_formula(book, rows->lost, outputs_option_column(cost->option),
-              is_left_out(cost, book->scenario->selected), CELL_FORMULA, &flag, "=IF(OR(%s),1,0)",
-              texts_joined_by(&reasons, ",", book->arena));
+              is_left_out(cost, book->scenario->selected), CELL_FORMULA, &unit_flag,
+              "=IF(OR(%s),1,0)", texts_joined_by(&reasons, ",", book->arena));
 }
 
 // ",Scale=0" of a list that is scaled, unless a zero scale as written has a source; else "".
@@ -169,8 +165,8 @@ static void write_left_out(const struct omissible *cost, const struct cost_rows 
                                            outputs_cell(book, rows->lost, cost->option))
                             : zero;
   put_formula(book, rows->left_out, outputs_option_column(cost->option),
-              is_left_out(cost, book->scenario->selected), CELL_FORMULA, &flag, "=IF(OR(%s%s),1,0)",
-              formula, or_scaled_away(cost));
+              is_left_out(cost, book->scenario->selected), CELL_FORMULA, &unit_flag,
+              "=IF(OR(%s%s),1,0)", formula, or_scaled_away(cost));
 }
 
 static void write_text(const struct omissible *cost, const struct cost_rows *rows,
@@ -220,8 +216,8 @@ static void write_missing_cost(struct book *book, int declaration, struct missin
   rows.cases = row_if(book, declaration, depends_on_case, "Cases, as written, without",
                       "cases_without", "-");
   rows.lost =
-      row_if(book, declaration, has_source, "No source that includes", "no_source", flag.text);
-  rows.left_out = row_if(book, declaration, is_any, "Left out:", "left_out", flag.text);
+      row_if(book, declaration, has_source, "No source that includes", "no_source", unit_flag.text);
+  rows.left_out = row_if(book, declaration, is_any, "Left out:", "left_out", unit_flag.text);
   if (any_may_be_missing(book, declaration, missing))
     rows.commas = row_if(book, declaration, is_any, "Comma before", "comma", "-");
   rows.texts = row_if(book, declaration, is_any, "Not included, up to", "without", "-");

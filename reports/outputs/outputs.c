@@ -271,9 +271,7 @@ static void write_ends(struct book *book) {
     if (end < 0 || horizon < 0 || !option_has(sheet->option, end))
       continue;
     const struct unit *unit = &book->scenario->model->declarations[end].unit;
-    struct name *name = option_name(sheet, horizon);
-    const char *id = sheet->option->id;
-    name->used = true;
+    const char *id = sheet->option->id, *horizon_name = option_name_used(sheet, horizon);
     book->sheets->outputs->years[o] = outputs_labels(
         book, arena_printf(book->arena, "Time since the purchase, %s", sheet->option->label),
         arena_printf(book->arena, "%s.time", id), unit->text);
@@ -281,7 +279,7 @@ static void write_ends(struct book *book) {
       const char *from = series_cell(book, sheet, end, COLUMN_PERIOD + t);
       put_formula(book, book->sheets->outputs->years[o], COLUMN_PERIOD + t,
                   fmin(shown_value(book, sheet, end, t), shown_value(book, sheet, horizon, 0)),
-                  CELL_FORMULA, unit, "=MIN(%s,%s)", from, name->text);
+                  CELL_FORMULA, unit, "=MIN(%s,%s)", from, horizon_name);
     }
   }
 }
@@ -385,10 +383,10 @@ static void write_answer(struct book *book, int row) {
 }
 
 static void write_state(struct book *book, int row) {
-  struct name *case_name = book->sheets->case_name;
   put_text(book, row, 0, "Case shown", TEXT_PLAIN);
   put_formula_text(book, row, COLUMN_VALUE, book->scenario->case_labels[book->scenario->selected],
-                   formats_cell_text(&book->formats, CELL_LINK), "=%s", case_name->text);
+                   formats_cell_text(&book->formats, CELL_LINK), "=%s",
+                   name_use(book->sheets->case_name));
   put_text(book, row + 1, 0, "Checks", TEXT_PLAIN);
   put_check_state(book, row + 1, COLUMN_VALUE);
   write_answer(book, row + 2);

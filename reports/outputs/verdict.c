@@ -15,8 +15,6 @@
 
 #include <stddef.h>
 
-static const struct unit flag = {.text = "flag", .counts = true};
-
 static const struct standing *standing_of(struct book *book, size_t option) {
   return &book->sheets->ranking->options[option];
 }
@@ -62,9 +60,8 @@ static const char *beyond(struct book *book, size_t option, size_t amount) {
   struct name *limit =
       constants_literal(&book->constants, "ranking", amount_labels[amount].limit,
                         amount_labels[amount].limit_note, rule->limit, &unit_percent);
-  limit->used = true;
   return arena_printf(book->arena, "%s%s%s", amount_cell(book, option, amount),
-                      rule->at_most ? ">" : "<", limit->text);
+                      rule->at_most ? ">" : "<", name_use(limit));
 }
 
 // "=IF(D$20<pt_ranking_1,0,1)"
@@ -115,7 +112,6 @@ static void write_amount(struct book *book, size_t option, size_t amount,
   struct name *shown =
       constants_literal(&book->constants, "ranking", amount_labels[amount].shown,
                         amount_labels[amount].shown_note, rule->shown, &unit_percent);
-  shown->used = true;
   const double value = shown_value(book, sheet, item, 0);
   const bool holds = ranking_holds(rule, value);
   const char *nothing = is_last(amount) ? VERDICT_RANKED : "";
@@ -124,7 +120,7 @@ static void write_amount(struct book *book, size_t option, size_t amount,
                    formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
                    "=IF(%s,\"%s\"&FIXED(ROUND(%s(%s,%s)*100,1),1,1)&\"%s\",\"%s\")",
                    beyond(book, option, amount), rule->before, rule->at_most ? "MAX" : "MIN",
-                   amount_cell(book, option, amount), shown->text, rule->after, nothing);
+                   amount_cell(book, option, amount), name_use(shown), rule->after, nothing);
   if (rows->beside)
     write_beside(book, option, rule, rows, holds);
 }
@@ -199,10 +195,11 @@ void verdict_write_ranked(struct book *book) {
   if (count == 1)
     return;
   book->sheets->rows.ranked =
-      outputs_labels(book, "Ranked against the others: 1 or 0", "ranked", flag.text);
+      outputs_labels(book, "Ranked against the others: 1 or 0", "ranked", unit_flag.text);
   for (size_t o = 0; o < count; o++)
     put_formula(book, book->sheets->rows.ranked, outputs_option_column(o),
-                standing_of(book, o)->ranked, CELL_FORMULA, &flag, "%s", ranked_formula(book, o));
+                standing_of(book, o)->ranked, CELL_FORMULA, &unit_flag, "%s",
+                ranked_formula(book, o));
   if (verdict_has_bars(book))
     write_reasons(book);
 }
@@ -266,10 +263,10 @@ static void write_alternatives(struct book *book, const struct verdict *verdict)
 // equal.
 static void write_flags(struct book *book, struct verdict *verdict) {
   const struct ranking *ranking = book->sheets->ranking;
-  verdict->flags_row = outputs_labels(book, "Flag of the cheapest", "cheapest", flag.text);
+  verdict->flags_row = outputs_labels(book, "Flag of the cheapest", "cheapest", unit_flag.text);
   for (size_t o = 0; o < book->scenario->option_count; o++)
     put_formula(book, verdict->flags_row, outputs_option_column(o), standing_of(book, o)->cheapest,
-                CELL_FORMULA, &flag, "=IF(AND(COUNT(%s)>1,%s<=MIN(%s)),1,0)", verdict->costs,
+                CELL_FORMULA, &unit_flag, "=IF(AND(COUNT(%s)>1,%s<=MIN(%s)),1,0)", verdict->costs,
                 outputs_cell(book, verdict->costs_row, o), verdict->costs);
   const char *flags = outputs_all_options(book, verdict->flags_row);
   verdict->count =

@@ -27,8 +27,8 @@ struct words {
   const struct ranking *ranking;
   struct verdict verdict; // of several options
   const char *currency;
-  struct name *decimals;
-  const char *others; // costs of those that are ranked but not among the cheapest: a range
+  const char *decimals; // the name of their number
+  const char *others;   // costs of those that are ranked but not among the cheapest: a range
   int others_row;
 };
 
@@ -88,7 +88,7 @@ static void write_single_cost(struct words *words) {
   put_part(words, PART_COST, "The answer, which and how much", "answer_cost",
            arena_printf(arena, "=%s&\" costs \"&FIXED(%s,%s,1)&\" %s per million output tokens\"",
                         outputs_fixed(book, book->sheets->rows.options),
-                        outputs_fixed(book, book->sheets->rows.cost), words->decimals->text,
+                        outputs_fixed(book, book->sheets->rows.cost), words->decimals,
                         words->currency),
            arena_printf(arena, "%s costs %s %s per million output tokens",
                         book->scenario->options[0].label, cost_text(words, cost_of(words, 0)),
@@ -111,7 +111,7 @@ static void write_cost_part(struct words *words) {
   const char *amount_cell =
       outputs_text(book, "The answer, how much", "answer_amount",
                    arena_printf(arena, "=FIXED(MIN(%s),%s,1)&\" %s per million output tokens\"",
-                                verdict->costs, words->decimals->text, words->currency),
+                                verdict->costs, words->decimals, words->currency),
                    amount);
   put_part(words, PART_COST, "The answer, which and how much", "answer_cost",
            arena_printf(arena, "=IF(%s=0,\"The options are \"&%s,%s&%s&%s)", verdict->count, who,
@@ -174,11 +174,10 @@ static void write_margin_part(struct words *words) {
   struct name *most = constants_literal(
       &book->constants, "answer", "Least saving shown as almost all",
       "from here, one decimal would show 100.0 %", VERDICT_MOST_SAVING, &unit_percent);
-  least->used = most->used = true;
   const char *number_cell =
       outputs_text(book, "The answer, saving as a number", "answer_number",
                    arena_printf(arena, "=IF(AND(%s>=%s,%s<1),\"%s\",FIXED(%s*100,1,1)&\" %%\")",
-                                outputs_fixed(book, row), most->text, outputs_fixed(book, row),
+                                outputs_fixed(book, row), name_use(most), outputs_fixed(book, row),
                                 VERDICT_MUCH, outputs_fixed(book, row)),
                    saving < VERDICT_LEAST_SAVING
                        ? arena_printf(arena, "%s %%", outputs_number(saving * 100, 1, arena))
@@ -186,7 +185,7 @@ static void write_margin_part(struct words *words) {
   const char *share_cell =
       outputs_text(book, "The answer, saving in words", "answer_share",
                    arena_printf(arena, "=IF(%s<%s,\"%s\",%s)", outputs_fixed(book, row),
-                                least->text, VERDICT_LITTLE, number_cell),
+                                name_use(least), VERDICT_LITTLE, number_cell),
                    share);
   const char *than =
       negative ? VERDICT_NEGATIVE : arena_printf(arena, "%s less than %s", share, name);
@@ -220,14 +219,13 @@ static const char *write_otherwise(struct words *words) {
   const char *certain = certain_cases(words);
   if (!*certain)
     return arena_printf(book->arena, "\"%s\"", again);
-  struct name *shown = book->sheets->case_name;
   const int cases = outputs_labels(book, "The answer, cases without ranges", "answer_certain", "-");
   put_text(book, cases, COLUMN_VALUE, certain, TEXT_PLAIN);
-  shown->used = true;
   return outputs_text(
       book, "The answer, where the draws do not hold", "answer_otherwise",
       arena_printf(book->arena, "=IF(ISNUMBER(FIND(\"|\"&%s&\"|\",%s)),\"; %s\",\"%s\")",
-                   shown->text, outputs_fixed(book, cases), VERDICT_CERTAIN, again),
+                   name_use(book->sheets->case_name), outputs_fixed(book, cases), VERDICT_CERTAIN,
+                   again),
       strstr(certain, arena_printf(book->arena, "|%s|",
                                    book->scenario->case_labels[book->scenario->selected]))
           ? "; " VERDICT_CERTAIN
@@ -324,10 +322,9 @@ void words_write(struct book *book) {
   struct words words = {.book = book,
                         .ranking = book->sheets->ranking,
                         .currency = arena_copy_n(book->arena, unit->text, strcspn(unit->text, "/")),
-                        .decimals = constants_literal(&book->constants, "answer",
-                                                      "Decimals of the answer's cost", "decimals",
-                                                      book->formats.cost_decimals, &digits)};
-  words.decimals->used = true;
+                        .decimals = name_use(constants_literal(
+                            &book->constants, "answer", "Decimals of the answer's cost", "decimals",
+                            book->formats.cost_decimals, &digits))};
   put_header(book, book->row++, headings, 4);
   if (several) {
     verdict_write(book, &words.verdict);

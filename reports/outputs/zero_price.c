@@ -14,8 +14,6 @@
 
 #include <stddef.h>
 
-static const struct unit flag = {.text = "flag", .counts = true};
-
 // The net price of purchased accelerators, a rate of others; -1 for none that is one number.
 static int price_of(const struct scenario *scenario, const struct option *option) {
   const int net = model_find(scenario->model, "net_price");
@@ -31,14 +29,14 @@ void zero_price_write(struct book *book) {
   static const char has[] = " has a price of zero";
   const struct scenario *scenario = book->scenario;
   struct output_rows *rows = &book->sheets->rows;
-  const int row = outputs_labels(book, "A price of zero", "free", flag.text);
+  const int row = outputs_labels(book, "A price of zero", "free", unit_flag.text);
   rows->free_text = "";
   for (size_t o = scenario->option_count; o-- > 0;) {
     const struct option_sheet *sheet = &book->sheets->options[o];
     const int price = price_of(scenario, sheet->option);
     const bool is_free = price >= 0 && shown_value(book, sheet, price, 0) == 0;
     if (price >= 0)
-      put_formula(book, row, outputs_option_column(o), is_free, CELL_FORMULA, &flag,
+      put_formula(book, row, outputs_option_column(o), is_free, CELL_FORMULA, &unit_flag,
                   "=IF(%s=0,1,0)", option_name_used(sheet, price));
     if (is_free)
       rows->free_text = arena_printf(book->arena, "%s%s", scenario->options[o].label, has);

@@ -59,10 +59,8 @@ static const char *named(const struct writer *writer, const char *what) {
     const int declaration = model_find(book->scenario->model, dot + 1);
     struct name *name =
         declaration < 0 ? NULL : option_name(&book->sheets->options[o], declaration);
-    if (name) {
-      name->used = true;
-      return name->text;
-    }
+    if (name)
+      return name_use(name);
   }
   return NULL;
 }
@@ -88,9 +86,7 @@ static const char *literal(const struct writer *writer, const char *what, const 
     unit = unit_known(text_in_currency(unit->text, currency, "USD", book->arena), book->arena);
   if (quantity_parse(what + 1, nowhere, unit, &value, book->diagnostics))
     return NULL;
-  struct name *name = constants_literal(&book->constants, "decision", label, what + 1, value, unit);
-  name->used = true;
-  return name->text;
+  return name_use(constants_literal(&book->constants, "decision", label, what + 1, value, unit));
 }
 
 static const char *reference(const struct writer *writer, const char *what,

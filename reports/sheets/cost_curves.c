@@ -104,12 +104,11 @@ static void write_utilizations(struct book *book) {
   struct name *step =
       constants_literal(&book->constants, "curve", "Step of the curve's utilization", "step",
                         UTILIZATION_STEP, &unit_percent);
-  step->used = true;
   put_row(book, "Utilization", "utilization", &unit_percent);
   put_link(book, book->row, COLUMN_VALUE, first, FIRST_UTILIZATION, &unit_percent);
   for (size_t i = 1; i < UTILIZATIONS; i++)
     put_formula(book, book->row, COLUMN_VALUE + (int)i, utilization_at(i), CELL_FORMULA,
-                &unit_percent, "=%s+%s", above(book, book->row, i - 1), step->text);
+                &unit_percent, "=%s+%s", above(book, book->row, i - 1), name_use(step));
   book->row++;
 }
 

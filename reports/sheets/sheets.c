@@ -15,6 +15,9 @@
 
 #include <string.h>
 
+const struct unit unit_flag = {.text = "flag", .counts = true};
+const struct unit unit_inputs = {.text = "inputs", .counts = true};
+
 struct name *option_name(const struct option_sheet *sheet, int declaration) {
   return sheet->graph.names[declaration];
 }
@@ -26,9 +29,7 @@ const struct unit *shown_unit(const struct option_sheet *sheet, int declaration)
 }
 
 const char *option_name_used(const struct option_sheet *sheet, int declaration) {
-  struct name *name = option_name(sheet, declaration);
-  name->used = true;
-  return name->text;
+  return name_use(option_name(sheet, declaration));
 }
 
 double amount_in(const struct option_sheet *sheet, int declaration, int period, size_t which_case) {
@@ -65,6 +66,11 @@ static const struct option_sheet *longest_sheet(const struct book *book) {
       if (option_periods(scenario, &scenario->options[o], c) == most)
         return &book->sheets->options[o];
   return book->sheets->options;
+}
+
+void put_line(struct book *book, const char *label, const char *text) {
+  put_text(book, book->row, COLUMN_LABEL, label, TEXT_PLAIN);
+  put_text(book, book->row++, COLUMN_KEY, text, TEXT_PLAIN);
 }
 
 void put_option_value(struct book *book, int row, int column, const struct option_sheet *sheet,
@@ -158,11 +164,10 @@ void put_notice(struct book *book, int row, const char *value, const char *formu
 
 void put_check_state(struct book *book, int row, int column) {
   static const char good[] = "all pass", bad[] = "a check FAILS";
-  struct name *checks = book->sheets->checks_ok;
-  checks->used = true;
   put_state(book, row, column,
-            arena_printf(book->arena, "=IF(%s=1,\"%s\",\"%s\")", checks->text, good, bad), good,
-            bad, book->sheets->checks_pass);
+            arena_printf(book->arena, "=IF(%s=1,\"%s\",\"%s\")", name_use(book->sheets->checks_ok),
+                         good, bad),
+            good, bad, book->sheets->checks_pass);
 }
 
 static const char *abridged_label(const struct book *book, size_t option) {

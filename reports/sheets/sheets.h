@@ -59,6 +59,9 @@ struct option_sheet {
   const char *on_time_cost_cell;
 };
 
+// Units of what is counted on several sheets; a flag is 1 or 0.
+extern const struct unit unit_flag, unit_inputs;
+
 enum answer_part { PART_COST, PART_MARGIN, PART_RANGES, PART_GRADE, ANSWER_PARTS };
 
 // Rows of Outputs that other sheets read: one column per option from COLUMN_VALUE on.
@@ -146,6 +149,9 @@ const struct unit *shown_unit(const struct option_sheet *sheet, int declaration)
 // "'h200'!F12": an option's series in a period, on the calculation sheet.
 const char *series_cell(const struct book *book, const struct option_sheet *sheet, int declaration,
                         int column);
+
+// The next row: a label, and a text beside it.
+void put_line(struct book *book, const char *label, const char *text);
 
 // A link to an option's number, or to the value of a series in its first period of operation.
 void put_option_value(struct book *book, int row, int column, const struct option_sheet *sheet,

@@ -44,8 +44,8 @@ struct graded {
   int declarations[MAX_GRADED], count; // of the inputs that have a row on Inputs
   int cost_row, row, all_row; // of the current cost, of the first input, of the weakest of all
   const struct replica *replica;
-  const char *order; // the cells of the grades
-  struct name *swing, *matters;
+  const char *order;           // the cells of the grades
+  const char *swing, *matters; // the names of the two shares
 };
 
 static int cost_item(const struct book *book) {
@@ -161,7 +161,7 @@ static void write_ends(const struct graded *graded, int i) {
   const int row = graded->row + i, d = graded->declarations[i];
   const struct unit *unit = &book->scenario->model->declarations[d].unit;
   const char *input = option_name_used(graded->option, d);
-  const char *swing = graded->swing->text;
+  const char *swing = graded->swing;
   put_formula(book, row, COLUMN_LOW, end_of(graded, d, false) / unit_cell_factor(unit),
               CELL_FORMULA, unit, "=%s*(1-%s)", input, swing);
   const double high = end_of(graded, d, true) / unit_cell_factor(unit);
@@ -195,9 +195,9 @@ static void write_figure(const struct graded *graded, int i) {
               cell_here(book, row, COLUMN_AT_HIGH), cell_here(book, row, COLUMN_AT_LOW), cost,
               cell_here(book, row, COLUMN_AT_HIGH), cost);
   const char *threshold = is_price(graded, d)
-                              ? arena_printf(book->arena, "%s*(%s<>0)", graded->matters->text,
+                              ? arena_printf(book->arena, "%s*(%s<>0)", graded->matters,
                                              option_name_used(graded->option, d))
-                              : graded->matters->text;
+                              : graded->matters;
   put_formula(book, row, COLUMN_STRENGTH, place_of(graded, d), CELL_FORMULA, &place_unit, "=%s",
               place_formula(graded, d));
   put_formula(book, row, COLUMN_PLACE, matters(graded, i) ? place_of(graded, d) : 1, CELL_FORMULA,
@@ -276,11 +276,8 @@ static void write_answer(const struct graded *graded, int row) {
                                  : all);
 }
 
-static struct name *share(struct book *book, const char *label, const char *typed, double value) {
-  struct name *name =
-      constants_literal(&book->constants, "grade", label, typed, value, &unit_percent);
-  name->used = true;
-  return name;
+static const char *share(struct book *book, const char *label, const char *typed, double value) {
+  return name_use(constants_literal(&book->constants, "grade", label, typed, value, &unit_percent));
 }
 
 int grades_write(struct book *book, int row, int calculations) {

@@ -20,6 +20,7 @@
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/inputs.h"
 #include "reports/workbook/writers.h"
 
@@ -43,11 +44,6 @@ static int last_column(const struct scenario *scenario) {
 
 static int option_column(const struct band *band, size_t option) {
   return COLUMN_FIRST_OPTION + (int)(option - band->first);
-}
-
-static void put_line(struct book *book, const char *label, const char *text) {
-  put_text(book, book->row, 0, label, TEXT_PLAIN);
-  put_text(book, book->row++, 1, text, TEXT_PLAIN);
 }
 
 // The drop-down lists the cases themselves if the list is not too long and no name contains a
@@ -118,7 +114,7 @@ static void write_answer(struct book *book) {
   if (*text)
     put_formula_text(book, row, 0, book->sheets->checks_pass ? text : no_answer,
                      formats_text(&book->formats, TEXT_ANSWER), "=IF(%s=1,%s,\"%s\")",
-                     book->sheets->checks_ok->text, answer_formula(book), no_answer);
+                     name_use(book->sheets->checks_ok), answer_formula(book), no_answer);
   else
     put_text(book, row, 0, unranked, TEXT_ANSWER);
   book->row = row + 1;
@@ -163,8 +159,8 @@ static void write_ids(struct book *book, const struct band *band) {
   book->row += 2;
 }
 
-// A row of Outputs: of an option that has it, a value that is not finite where it is none as the
-// inputs are.
+// One row: each option's value, linked to its cell on Outputs. "-" where the option lacks the item,
+// or where the current inputs give no finite value.
 static void write_result(struct book *book, const struct band *band, const char *label,
                          int outputs_row, const bool *has, const double *values,
                          const struct unit *unit) {
@@ -415,9 +411,8 @@ static void break_page(struct book *book, int row) {
 }
 
 static void write_typed(struct book *book) {
-  static const struct unit inputs = {.text = "inputs", .counts = true};
   put_text(book, ++book->row, 0, "Overwritten inputs: see Change log", TEXT_STRONG);
-  put_formula(book, book->row++, 1, 0, CELL_LINK, &inputs, "=%s", written_count(book));
+  put_formula(book, book->row++, 1, 0, CELL_LINK, &unit_inputs, "=%s", written_count(book));
 }
 
 void write_cover(struct book *book) {

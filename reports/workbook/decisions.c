@@ -24,13 +24,12 @@ static size_t widest(const struct answers *answers) {
 
 // Whether the inputs are those of the run: none is overwritten, and the case is the same.
 static void write_state(struct book *book, int row, int case_row) {
-  struct name *shown = book->sheets->case_name;
-  shown->used = true;
   put_text(book, row, 0, "Do these answers still hold?", TEXT_PLAIN);
   put_state(book, row, 1,
             arena_printf(book->arena,
                          "=IF(AND(%s=0,%s&\"\"=%s),\"" STATE_CURRENT "\",\"" STATE_STALE "\")",
-                         written_live_count(book), shown->text, cell_fixed(book, case_row, 1)),
+                         written_live_count(book), name_use(book->sheets->case_name),
+                         cell_fixed(book, case_row, 1)),
             STATE_CURRENT, STATE_STALE, true);
 }
 

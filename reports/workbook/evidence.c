@@ -52,14 +52,9 @@ static const char *const figures[] = {
     "exchange_rate",
 };
 
-static void put_row_text(struct book *book, const char *label, const char *text) {
-  put_text(book, book->row, COLUMN_FIGURE, label, TEXT_PLAIN);
-  put_text(book, book->row++, COLUMN_KEY, text, TEXT_PLAIN);
-}
-
 static void put_warnings(struct book *book, const struct texts *warnings) {
   for (size_t i = 0; i < warnings->count; i++)
-    put_row_text(book, "Warning", warnings->list[i]);
+    put_line(book, "Warning", warnings->list[i]);
 }
 
 static void put_title(struct book *book, const struct option *option) {
@@ -185,7 +180,7 @@ static void write_workload(struct book *book, const struct option *option) {
   for (int k = 0; k < WORKLOAD_KEYS; k++) {
     const char *value = option_workload(option, (enum workload_key)k);
     if (labels[k] && *value)
-      put_row_text(book, labels[k], value);
+      put_line(book, labels[k], value);
   }
 }
 
@@ -194,17 +189,17 @@ static void write_notes(struct book *book, const struct evidence *evidence) {
   const char *notes =
       evidence && evidence->table ? table_cell(evidence->table, evidence->row, "notes") : "";
   if (*notes)
-    put_row_text(book, "Notes on the throughput", notes);
+    put_line(book, "Notes on the throughput", notes);
 }
 
 static void write_option(struct book *book, const struct option_sheet *sheet) {
   const struct option *option = sheet->option;
   struct arena *arena = book->arena;
   put_title(book, option);
-  put_row_text(book, "Accelerator in the catalogue", option->accelerator);
+  put_line(book, "Accelerator in the catalogue", option->accelerator);
   write_workload(book, option);
   write_notes(book, option_published(book->scenario, option));
-  put_row_text(book, "Watts over time", watts_words(option, arena));
+  put_line(book, "Watts over time", watts_words(option, arena));
   put_text(book, book->row, COLUMN_FIGURE, "Not included", TEXT_PLAIN);
   put_not_included(book, book->row++, COLUMN_KEY, (size_t)(sheet - book->sheets->options),
                    TEXT_PLAIN);

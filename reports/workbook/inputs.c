@@ -161,12 +161,11 @@ static void write_live(struct book *book, const struct input *input) {
   struct arena *arena = book->arena;
   lxw_format *format = figure_format(book, input, CELL_FORMULA, decimals_of(book, input));
   const double value = cell_value(book, input, book->scenario->selected);
-  const char *index = book->sheets->case_index->text;
   const int last = source_column(book) - 1, column = live_column(input);
   const size_t last_case = book->scenario->case_count - 1;
   if (input->year && !last_case)
     return; // a single case's cell is the live one
-  book->sheets->case_index->used = true;
+  const char *index = name_use(book->sheets->case_index);
   if (input->year)
     put_formula_in(book, input->row, column, value, format, "=INDEX(%s:%s,%s,1)",
                    cell_here(book, case_row(book, input, input->row, 0), column),
@@ -498,14 +497,13 @@ static void write_case_choice(struct book *book) {
   put_text(book, CASE_ROW, 0, "Case shown (choose it on Cover)", TEXT_PLAIN);
   put_formula_text(book, CASE_ROW, COLUMN_LIVE, scenario->case_labels[scenario->selected],
                    formats_cell_text(&book->formats, CELL_LINK), "=%s",
-                   book->sheets->case_name->text);
+                   name_use(book->sheets->case_name));
   put_text(book, INDEX_ROW, 0, "Its column among the cases", TEXT_PLAIN);
   int last = last_case_column(book);
   static const struct unit number = {.text = "case", .counts = true};
   put_formula(book, INDEX_ROW, COLUMN_LIVE, (double)scenario->selected + 1, CELL_FORMULA, &number,
-              "=MATCH(%s&\"\",%s:%s,0)", book->sheets->case_name->text,
+              "=MATCH(%s&\"\",%s:%s,0)", name_use(book->sheets->case_name),
               cell_fixed(book, HEADER_ROW, COLUMN_CASE), cell_fixed(book, HEADER_ROW, last));
-  book->sheets->case_name->used = true;
   book_place_name(book, book->sheets->case_index, INDEX_ROW, COLUMN_LIVE);
 }
 

@@ -235,15 +235,13 @@ static void write_target(struct book *book, const struct deal *deal, size_t t) {
         : arena_printf(book->arena, "Same cost per token as %s", rival);
   put_labels(book, row, label, scenario->model->declarations[deal->price].name,
              scenario->model->declarations[deal->price].unit.text);
-  struct name *saving = NULL;
-  if (t)
-    saving = constants_literal(&book->constants, "wanted", "Saving to negotiate",
-                               arena_printf(book->arena, "%g %%", 100 * wanted_savings[t]),
-                               wanted_savings[t], &unit_percent);
-  if (saving)
-    saving->used = true;
-  put_formula(book, row, COLUMN_SAVING, wanted_savings[t], saving ? CELL_LINK : CELL_FORMULA,
-              &unit_percent, "%s", saving ? arena_printf(book->arena, "=%s", saving->text) : "=0");
+  const char *saving =
+      t ? name_use(constants_literal(&book->constants, "wanted", "Saving to negotiate",
+                                     arena_printf(book->arena, "%g %%", 100 * wanted_savings[t]),
+                                     wanted_savings[t], &unit_percent))
+        : "0";
+  put_formula(book, row, COLUMN_SAVING, wanted_savings[t], t ? CELL_LINK : CELL_FORMULA,
+              &unit_percent, "=%s", saving);
   put_formula(book, row, COLUMN_WANTED, target, CELL_FORMULA, &cost->unit, "=%s*(1-%s)",
               deal->rival_cost, cell_here(book, row, COLUMN_SAVING));
   write_price(book, deal, row, price_at(deal, target));

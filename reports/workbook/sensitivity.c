@@ -81,7 +81,7 @@ static const char *all_swings(const struct writer *writer, int column) {
   return swing_cells(writer, column, writer->count);
 }
 
-// Of which INDEX picks one: Gnumeric's picks nothing of a single cell.
+// The range for INDEX: at least two rows, because Gnumeric's INDEX returns nothing for a single cell.
 static const char *picked_swings(const struct writer *writer, int column) {
   return swing_cells(writer, column, writer->count > 1 ? writer->count : 2);
 }
@@ -103,8 +103,7 @@ static const char *inwards_text(const struct writer *writer, const char *limit, 
   struct name *share = constants_literal(&writer->book->constants, "swing",
                                          "Distance that a swing keeps from an open limit", "share",
                                          OPEN_LIMIT_SHARE, &unit_plain);
-  share->used = true;
-  return arena_printf(writer->book->arena, "%s+%s*ABS(%s)", limit, share->text, base);
+  return arena_printf(writer->book->arena, "%s+%s*ABS(%s)", limit, name_use(share), base);
 }
 
 static const char *constant_limit(const struct writer *writer, const struct declaration *input,
@@ -112,11 +111,9 @@ static const char *constant_limit(const struct writer *writer, const struct decl
   const double limit = cell_number(low ? input->min : input->max, &input->unit);
   if (limit == 0 || limit == 1)
     return arena_printf(writer->book->arena, "%g", limit);
-  struct name *name =
-      constants_literal(&writer->book->constants, input->name, input->label,
-                        low ? "lowest" : "highest", low ? input->min : input->max, &input->unit);
-  name->used = true;
-  return name->text;
+  return name_use(constants_literal(&writer->book->constants, input->name, input->label,
+                                    low ? "lowest" : "highest", low ? input->min : input->max,
+                                    &input->unit));
 }
 
 // A limit as text in a formula; NULL if there is none.
@@ -131,8 +128,7 @@ static const char *limit_text(const struct writer *writer, const struct swing *s
     int length = model_find(scenario_of(writer)->model, "period_length");
     if (length < 0)
       return periods;
-    option_name(option, length)->used = true;
-    return arena_printf(arena, "%s*%s", periods, option_name(option, length)->text);
+    return arena_printf(arena, "%s*%s", periods, option_name_used(option, length));
   }
   if (low ? !input->has_min : !input->has_max)
     return NULL;
@@ -160,8 +156,7 @@ static const char *percentile_formula(const struct writer *writer, const struct 
       constants_literal(&writer->book->constants, input->name, input_label(writer, swing),
                         low ? "5th percentile" : "95th percentile",
                         low ? swing->low.value : swing->high.value, &input->unit);
-  name->used = true;
-  return arena_printf(writer->book->arena, "=%s", name->text);
+  return arena_printf(writer->book->arena, "=%s", name_use(name));
 }
 
 // "=MAX(D6-pt_swing*ABS(D6),0)"; an integer moves by at least one.
@@ -174,7 +169,8 @@ static const char *end_formula(const struct writer *writer, const struct swing *
   const char *base = cell_here(writer->book, row, COLUMN_BASE),
              *limit = limit_text(writer, swing, base, low);
   const char *sign = low ? "-" : "+";
-  const char *end = arena_printf(arena, "%s%s%s*ABS(%s)", base, sign, writer->share->text, base);
+  const char *end =
+      arena_printf(arena, "%s%s%s*ABS(%s)", base, sign, name_use(writer->share), base);
   if (integer)
     end = arena_printf(arena, "%s(ROUND(%s,0),%s%s1)", low ? "MIN" : "MAX", end, base, sign);
   if (limit)
@@ -197,7 +193,6 @@ static void write_ends(const struct writer *writer, size_t i) {
   put_link(book, row, COLUMN_BASE,
            option_name(moved_option(writer, swing), swing->target.declaration),
            swing->base / unit_cell_factor(&input->unit), &input->unit);
-  writer->share->used = writer->share->used || !swing->ranged;
   const double ends[] = {swing->low.value, swing->high.value};
   for (int k = 0; k < 2; k++)
     put_formula(book, row, COLUMN_LOW + k, ends[k] / unit_cell_factor(&input->unit),
@@ -222,8 +217,7 @@ static const char *cost_text(const struct writer *writer, size_t option, size_t 
       column == SIZE_MAX ? name->text : replica_cell(writer->replicas[option], column);
   if (moved == name->text && shows_saving(writer))
     return present_cost(writer, option);
-  name->used |= moved == name->text;
-  return moved;
+  return moved == name->text ? name_use(name) : moved;
 }
 
 // As cost_saving; a dash where that is none.
@@ -283,10 +277,10 @@ static void write_effect(const struct writer *writer, size_t i) {
   const char *low = cell_here(writer->book, row, COLUMN_AT_LOW),
              *high = cell_here(writer->book, row, COLUMN_AT_HIGH);
   struct name *digits = constants_rounding(&book->constants);
-  digits->used = true;
   const double width = width_of(writer, i);
   put_formula_in(book, row, COLUMN_WIDTH, width, result_format(writer, CELL_FORMULA, width),
-                 "=IF(ISNUMBER(%s-%s),ROUND(ABS(%s-%s),%s),0)", high, low, high, low, digits->text);
+                 "=IF(ISNUMBER(%s-%s),ROUND(ABS(%s-%s),%s),0)", high, low, high, low,
+                 name_use(digits));
 }
 
 // ---- the order
@@ -357,7 +351,7 @@ static void write_sorted(const struct writer *writer, size_t k) {
     const char *present = cell_fixed(writer->book, writer->base_row, COLUMN_BASE);
     put_formula_in(book, row, COLUMN_DOWN + e, change, result_format(writer, CELL_FORMULA, change),
                    "=IF(ISNUMBER(%s-%s),ROUND(%s-%s,%s),0)", result, present, result, present,
-                   constants_rounding(&book->constants)->text);
+                   name_use(constants_rounding(&book->constants)));
   }
 }
 
@@ -485,7 +479,6 @@ static void write_cost(const struct writer *writer, int row, size_t o) {
   const int item = writer->sensitivity->item;
   const struct unit *unit = &scenario->model->declarations[item].unit;
   struct name *cost = option_name(&book->sheets->options[o], item);
-  cost->used = true;
   put_text(
       book, row, COLUMN_LABEL,
       arena_printf(book->arena, "Cost per million output tokens of %s", scenario->options[o].label),
@@ -504,7 +497,6 @@ static void write_base(const struct writer *writer) {
            arena_printf(book->arena, "%s, at present", question(writer)), TEXT_STRONG);
   put_text(book, writer->base_row, COLUMN_UNIT, result_unit(writer)->text, TEXT_PLAIN);
   if (!shows_saving(writer)) {
-    cost->used = true;
     put_link(book, writer->base_row, COLUMN_BASE, cost, base_result(writer), result_unit(writer));
     return;
   }

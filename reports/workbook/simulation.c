@@ -88,17 +88,15 @@ static double rank_error(const struct simulation *simulation) {
 
 // How many live inputs differ from the run's, and whether that, or the case, makes it outdated.
 static void write_state(struct book *book, const struct simulation_rows *rows) {
-  static const struct unit inputs = {.text = "inputs", .counts = true};
   struct arena *arena = book->arena;
   const struct input_area *area = &book->sheets->area;
-  struct name *case_name = book->sheets->case_name;
-  case_name->used = true;
   put_state(book, rows->state, COLUMN_VALUE,
             arena_printf(arena, "=IF(AND(%s=0,%s&\"\"=%s),\"%s\",\"%s\")",
-                         cell_fixed(book, rows->differing, COLUMN_VALUE), case_name->text,
+                         cell_fixed(book, rows->differing, COLUMN_VALUE),
+                         name_use(book->sheets->case_name),
                          cell_fixed(book, rows->case_name, COLUMN_VALUE), good, bad),
             good, bad, true);
-  put_formula(book, rows->differing, COLUMN_VALUE, 0, CELL_FORMULA, &inputs,
+  put_formula(book, rows->differing, COLUMN_VALUE, 0, CELL_FORMULA, &unit_inputs,
               "=SUMPRODUCT((%s:%s<>%s:%s)*1)",
               cell_on(book, SHEET_INPUTS, area->first_row, COLUMN_LIVE),
               cell_fixed(book, area->last_row, COLUMN_LIVE),
