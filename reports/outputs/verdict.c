@@ -169,8 +169,7 @@ bool verdict_has_bars(struct book *book) {
 // Among the results, before what it is derived from.
 void verdict_place_ranked(struct book *book) {
   if (book->scenario->option_count > 1 && verdict_has_bars(book))
-    book->sheets->rows.why_not =
-        outputs_labels(book, "Ranked, or why not", "why_not_ranked", unit_plain.text);
+    book->sheets->rows.why_not = outputs_labels(book, "Ranked?", "why_not_ranked", unit_plain.text);
 }
 
 static void write_reasons(struct book *book) {

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-// The text for a ranked option in the row "Ranked, or why not".
+// The text for a ranked option in the row "Ranked?".
 #define VERDICT_RANKED "yes"
 
 // Whether anything can keep an option from being ranked.

@@ -222,7 +222,7 @@ static const char *write_otherwise(struct words *words) {
   const int cases = outputs_labels(book, "The answer, cases without ranges", "answer_certain", "-");
   put_text(book, cases, COLUMN_VALUE, certain, TEXT_PLAIN);
   return outputs_text(
-      book, "The answer, where the draws do not hold", "answer_otherwise",
+      book, "The answer, if the simulation is out of date", "answer_otherwise",
       arena_printf(book->arena, "=IF(ISNUMBER(FIND(\"|\"&%s&\"|\",%s)),\"; %s\",\"%s\")",
                    name_use(book->sheets->case_name), outputs_fixed(book, cases), VERDICT_CERTAIN,
                    again),
@@ -242,7 +242,7 @@ static void write_ranges_part(struct words *words) {
       verdict_over_ranges(book->scenario, words->ranking, book->sheets->simulation, arena));
   const char *otherwise = write_otherwise(words);
   const char *said = outputs_text(
-      book, "The answer, what the ranges make of it", "answer_over_ranges",
+      book, "The answer, over the ranges", "answer_over_ranges",
       arena_printf(
           arena, "=IF(%s=\"" STATE_CURRENT "\",\"; \"&%s,%s)", simulation_state(book),
           cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.words, COLUMN_VALUE),

@@ -425,7 +425,7 @@ void written_put_provenance_header(struct book *book, int column, int row) {
 
 void written_put_header(struct book *book, const struct written_columns *columns, int row) {
   static const char *const beside[COLUMN_WRITTEN] = {
-      "Overwritten", "In any case", "So far", "In the Change log", "Least", "Most", "Not allowed"};
+      "Overwritten", "In some case", "So far", "In the Change log", "Least", "Most", "Not allowed"};
   static const char *const kept[KEPT] = {"source", "date", "grade", "from", "value", "in words"};
   book->sheets->typed = (struct typed_rows){
       .changed_column = columns->beside + COLUMN_CHANGED,

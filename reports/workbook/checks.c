@@ -39,7 +39,7 @@ static int write_labels(struct book *book, const char *label, const struct optio
 // What is pasted, or cleared, was not validated.
 static void write_inputs_check(struct book *book) {
   const int row = write_labels(
-      book, "Inputs, red there, that are missing, not numbers or outside their limits", NULL);
+      book, "Inputs that are missing, not numbers or outside their limits (red on Inputs)", NULL);
   put_formula(book, row, COLUMN_DIFFERENCE, 0, CELL_FORMULA, &unit_inputs, "=%s",
               written_outside(book));
   write_flag(book, row, 0);

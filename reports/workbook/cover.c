@@ -62,7 +62,7 @@ static void add_drop_down(struct book *book) {
   lxw_data_validation rule = {.validate = LXW_VALIDATION_TYPE_LIST,
                               .value_list = list,
                               .error_title = "No such case",
-                              .error_message = "Choose one of the cases on Inputs."};
+                              .error_message = "Select one of the cases on Inputs."};
   if (length > LIST_LENGTH || parted) {
     rule.validate = LXW_VALIDATION_TYPE_LIST_FORMULA;
     rule.value_formula = (char *)inputs_cases(book);
@@ -72,7 +72,7 @@ static void add_drop_down(struct book *book) {
 
 // The one cell that switches the whole workbook to another case.
 static void write_case(struct book *book) {
-  put_text(book, book->row, 0, "Case: choose it here", TEXT_STRONG);
+  put_text(book, book->row, 0, "Case (select)", TEXT_STRONG);
   put_typed_text(book, book->row, 1, book->scenario->case_labels[book->scenario->selected],
                  CELL_INPUT);
   add_drop_down(book);
@@ -234,7 +234,7 @@ static void write_unranked(struct book *book, const struct band *band) {
   const char **reasons = arena_array(book->arena, ranking->option_count, sizeof *reasons);
   if (!verdict_has_bars(book))
     return;
-  put_text(book, book->row, 0, "Ranked, or why not", TEXT_PLAIN);
+  put_text(book, book->row, 0, "Ranked?", TEXT_PLAIN);
   for (size_t o = band->first; o < band->end; o++) {
     reasons[o] = ranking->options[o].ranked ? "yes" : ranking->options[o].why_not;
     put_formula_text(
@@ -371,7 +371,8 @@ static void write_title(struct book *book) {
   merge_row(book, TITLE_ROW, TEXT_TITLE_WRAPPED);
   put_text(book, TITLE_ROW, 0, title, TEXT_TITLE_WRAPPED);
   put_text(book, SUBTITLE_ROW, 0,
-           "Total cost of ownership per token: live, change an input or the case", TEXT_SUBTITLE);
+           "Total cost of ownership per token. Live: change an input or select a case.",
+           TEXT_SUBTITLE);
 }
 
 // Wrapped, as nobody scrolls a Cover. Returns the next row.

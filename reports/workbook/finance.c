@@ -494,9 +494,9 @@ static void write_ranked_verdict(struct book *book, const struct block *block,
   const char *above = cell_here(book, book->row - 1, COLUMN_VALUE);
   for (size_t i = 0; i < 2; i++) {
     const struct standing *standing = &ranking->options[both[i]];
-    const int row = put_row(
-        book, block, arena_printf(book->arena, "Ranked, or why not: %s", first[both[i]].label),
-        keys[i], &unit_plain);
+    const int row =
+        put_row(book, block, arena_printf(book->arena, "Is %s ranked?", first[both[i]].label),
+                keys[i], &unit_plain);
     put_formula_text(book, row, COLUMN_VALUE, standing->ranked ? "yes" : standing->why_not,
                      formats_cell_text(&book->formats, CELL_LINK), "=%s",
                      outputs_of(book, rows->why_not, both[i]));

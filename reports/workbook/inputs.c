@@ -494,7 +494,7 @@ static void write_constants(struct book *book) {
 
 static void write_case_choice(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  put_text(book, CASE_ROW, 0, "Case shown (choose it on Cover)", TEXT_PLAIN);
+  put_text(book, CASE_ROW, 0, "Case shown (select it on Cover)", TEXT_PLAIN);
   put_formula_text(book, CASE_ROW, COLUMN_LIVE, scenario->case_labels[scenario->selected],
                    formats_cell_text(&book->formats, CELL_LINK), "=%s",
                    name_use(book->sheets->case_name));

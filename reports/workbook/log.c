@@ -86,7 +86,7 @@ static void write_typed(struct book *book) {
   blank_unused(book, first, book->row - 1);
   const char *all = written_count(book), *listed = cell_here(book, book->row - 1, COLUMN_NUMBER);
   put_formula_text(book, book->row++, 0, "", formats_text(&book->formats, TEXT_PLAIN),
-                   "=IF(%s>%s,\"and \"&(%s-%s)&\" more: see Inputs, column In any case\",\"\")",
+                   "=IF(%s>%s,\"and \"&(%s-%s)&\" more: see Inputs, column In some case\",\"\")",
                    all, listed, all, listed);
 }
 
