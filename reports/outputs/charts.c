@@ -125,7 +125,7 @@ struct axis_scale {
   const char *word, *format;
 };
 
-// "million USD", and its format.
+// The title of a y axis, "million USD", and the format of its numbers.
 static struct chart_axes axes_scaled(struct book *book, const struct axis_scale *scales,
                                      double most, const char *unit) {
   while (most < scales->from)
@@ -134,7 +134,7 @@ static struct chart_axes axes_scaled(struct book *book, const struct axis_scale 
                              .y_format = scales->format};
 }
 
-// The same for both charts of cash.
+// Both charts of cash have the same y axis.
 static struct chart_axes cash_axes(struct book *book) {
   static const struct axis_scale scales[] = {{1e9, "billion ", "#,##0.0,,,"},
                                              {1e6, "million ", "#,##0.0,,"},
@@ -143,7 +143,7 @@ static struct chart_axes cash_axes(struct book *book) {
   return axes_scaled(book, scales, most_of(book, "cumulative_cash"), currency(book));
 }
 
-// From the foot on the axis up to the crossing; if there is none, nothing at the origin.
+// A dotted line from the axis up to the crossing; without a crossing it has no length.
 static void add_crossing(struct book *book, lxw_chart *chart, size_t option) {
   const int row = book->sheets->outputs->points[option];
   const struct chart_range x = {SHEET_OUTPUTS, row, COLUMN_VALUE, row + 1, COLUMN_VALUE};

@@ -81,8 +81,8 @@ static int write_excess(struct book *book, size_t option) {
   return row;
 }
 
-// In a period at whose ends the difference has opposite signs: the place between them where it is
-// zero, on the line of another row; else 0.
+// A row that interpolates the row `line` where the difference is zero, in a period at whose ends it
+// has opposite signs; 0 in the others.
 static int write_where(struct book *book, size_t option, const char *label, const char *key,
                        int excess, int line, double (*value)(struct book *, size_t, int),
                        const struct unit *unit) {
@@ -103,7 +103,7 @@ static double cumulative_at(struct book *book, size_t option, int t) {
   return outputs_value(book, option, "cumulative_cash", t);
 }
 
-// For the chart: a point on the axis below the crossing, and the crossing.
+// Two points for the chart: the one on the axis below the crossing, and the crossing.
 static void write_points(struct book *book, size_t option) {
   const char *const labels[] = {"Crossing, on the axis", "Crossing"};
   const char *const keys[] = {"crossing_foot", "crossing_point"};
@@ -148,7 +148,7 @@ void crossings_place(struct book *book) {
                        "crossing_words", unit_plain.text);
 }
 
-// Among the results: when the option's cumulative cost equals the baseline's.
+// A cell among the results: when the option's cumulative cost equals the baseline's.
 static void write_statement(struct book *book, size_t option) {
   static const char none[] = "not within the horizon", before[] = "after ", after[] = " years";
   const char *when = cell_here(book, book->sheets->outputs->crossing[option], COLUMN_VALUE);

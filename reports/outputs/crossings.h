@@ -4,7 +4,7 @@
 
 #include "reports/spreadsheet/book.h"
 
-// Its row among the results and, in the workings, what it is derived from.
+// The row for it among the results and, in the workings, what that is derived from.
 void crossings_place(struct book *book);
 void crossings_write(struct book *book);
 

@@ -20,7 +20,7 @@
 
 #include <stddef.h>
 
-// The costs that each option lacks, up to one of them: the row and its text, if there is one yet.
+// For each option, the last row so far with the costs that it lacks, and its text; -1: none yet.
 struct missing {
   int *rows;
   const char **texts;
@@ -62,7 +62,8 @@ static bool is_zero(const struct omissible *cost, size_t which_case) {
   return true;
 }
 
-// Is there a case in which it is zero and left out as written, or one in which it is only zero?
+// Whether there is a case in which the cost is zero and is left out as written, if so asked, or is
+// not left out.
 static bool any_case(const struct omissible *cost, bool left_out) {
   for (size_t c = 0; c < cost->book->scenario->case_count; c++)
     if (is_zero(cost, c) && is_left_out(cost, c) == left_out)
@@ -192,7 +193,7 @@ static void write_text(const struct omissible *cost, const struct cost_rows *row
                    "=%sIF(%s=1,\"%s\",\"\")", before, left_out, notice);
 }
 
-// A row of a cost, if there is an option for which something holds.
+// A row about a cost; -1 if `holds` is true for no option.
 static int row_if(struct book *book, int declaration, bool (*holds)(const struct omissible *),
                   const char *label, const char *key, const char *unit) {
   const struct declaration *input = &book->scenario->model->declarations[declaration];

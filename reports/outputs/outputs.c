@@ -249,7 +249,7 @@ static int write_yearly(struct book *book, struct option_sheet *sheet, int decla
   return row;
 }
 
-// For a series, a row for each option.
+// A row of a series for each option; -1 for one that lacks it.
 static int *write_all_yearly(struct book *book, const char *name) {
   const size_t count = book->scenario->option_count;
   int *rows = arena_array(book->arena, count, sizeof *rows);
@@ -369,7 +369,7 @@ static void write_workings(struct book *book) {
   blank_undated(book, head, book->row - 1);
 }
 
-// Above the results; the verdict itself is written with them.
+// The row of the answer, above the results; the verdict itself is written with them.
 static void write_answer(struct book *book, int row) {
   put_text(book, row, 0, "Cheapest per output token", TEXT_STRONG);
   book->sheets->rows.cheapest = book_place(book, row);

@@ -142,7 +142,7 @@ static const char *why_formula(struct book *book, size_t option, const struct am
   return formula;
 }
 
-// For a ranked option, that it is ranked. A formula if amounts decide.
+// Why an option is not ranked, or that it is: a formula if amounts decide.
 static void write_why(struct book *book, size_t option, int row, const struct amount_rows *rows) {
   const int column = outputs_option_column(option);
   const struct standing *standing = standing_of(book, option);
@@ -166,7 +166,6 @@ bool verdict_has_bars(struct book *book) {
   return ranking->option_count > 1 && any;
 }
 
-// Among the results, before what it is derived from.
 void verdict_place_ranked(struct book *book) {
   if (book->scenario->option_count > 1 && verdict_has_bars(book))
     book->sheets->rows.why_not = outputs_labels(book, "Ranked?", "why_not_ranked", unit_plain.text);

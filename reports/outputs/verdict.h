@@ -21,10 +21,10 @@ void verdict_write_ranked(struct book *book);
 
 // Which option is the cheapest, live. Addresses are absolute.
 struct verdict {
-  int costs_row, flags_row; // of the ranked options' costs, of the cheapest's flags
+  int costs_row, flags_row; // with the ranked options' costs, with the cheapest's flags
   const char *costs;        // those costs, a range in which unranked options have texts
   const char *count;        // how many tie for the cheapest: 0 if fewer than two are ranked
-  const char *first;        // the first of them, from 1
+  const char *first;        // which of the options is the first of them, from 1
   const char *names;        // the answer in the selected case
 };
 

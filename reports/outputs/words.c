@@ -232,8 +232,8 @@ static const char *write_otherwise(struct words *words) {
           : again);
 }
 
-// That everything before is at the base values and, as long as the simulation is of the current
-// inputs, the result over the ranges.
+// Says that everything before is at the base values and, as long as the simulation is of the
+// current inputs, what the result is over the ranges.
 static void write_ranges_part(struct words *words) {
   struct book *book = words->book;
   struct arena *arena = book->arena;
@@ -255,7 +255,8 @@ static void write_ranges_part(struct words *words) {
 
 // ---- on what evidence
 
-// All grades, in whose order a formula finds the weaker of two: their cells, absolute.
+// A row of all grades, in whose order a formula finds the weaker of two. Returns its cells,
+// absolute.
 static const char *write_grade_order(struct book *book) {
   const int row = outputs_labels(book, "Grades, the strongest first", "answer_grades", "-");
   for (int grade = 0; grade < GRADES; grade++)

@@ -4,7 +4,7 @@
 
 #include "reports/spreadsheet/book.h"
 
-// In the workings.
+// Writes them in the workings.
 void zero_price_write(struct book *book);
 
 #endif

@@ -123,7 +123,7 @@ static size_t alike(const struct answer_table *nodes, size_t from) {
   return end;
 }
 
-// As points: a line in which the eye finds the step, on an axis that need not begin at zero.
+// A chart of points: the eye finds the step in their line, on an axis that need not begin at zero.
 static void insert_chart(struct book *book, const struct answer_table *nodes, int top, size_t from,
                          size_t end, int row) {
   const char *measure = cell_at(nodes, from, MEASURE)->text;

@@ -24,10 +24,10 @@ struct result_book {
 int result_book_write(const struct result_book *written, const char *path, struct arena *arena,
                       struct diagnostics *diagnostics);
 
-// For an answer of reports/records/fleet.h or acceptance.h, with tables "node_values" (its first
+// Writes an answer of reports/records/fleet.h or acceptance.h, with tables "node_values" (its first
 // columns: node, workload or guarantee, measure, value) and, if present, "records"; `title` and
-// `sheet` name the findings. Writes to a temporary file beside `path` and renames it. Returns 0, or
-// -1 after an error.
+// `sheet` name the findings. The file is a temporary one beside `path` until it is complete.
+// Returns 0, or -1 after an error.
 int fleet_book_write(const struct answer *answer, const char *title, const char *sheet,
                      const char *path, struct arena *arena, struct diagnostics *diagnostics);
 

@@ -119,7 +119,7 @@ static void insert_tokens(struct book *book, const struct placed *placed, int ro
       "and what could be served beyond");
 }
 
-// For the columns from `first` on.
+// A chart of the table's columns from `first` on.
 static void insert_accelerators(struct book *book, const struct placed *placed, size_t first,
                                 const char *title, const char *description, int row) {
   lxw_chart *chart = chart_begin(book, LXW_CHART_COLUMN_STACKED, title);

@@ -9,8 +9,8 @@
 #include "base/diagnostics.h"
 #include "reports/faces/answer.h"
 
-// For an answer of reports/plans/answer.h. Writes to a temporary file beside `path` and renames it.
-// Returns 0, or -1 after an error.
+// Writes an answer of reports/plans/answer.h, to a temporary file beside `path` that is renamed
+// when it is complete. Returns 0, or -1 after an error.
 int plan_book_write(const struct answer *answer, const char *path, struct arena *arena,
                     struct diagnostics *diagnostics);
 

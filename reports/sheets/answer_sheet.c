@@ -112,8 +112,8 @@ static const char *live_text(const struct writer *writer, const struct answer_ce
   return arena_printf(arena, "%s%s", text, at);
 }
 
-// Does everything that the cell is computed from follow the inputs? A cell that reads a result of
-// the run is itself a result.
+// Whether everything that the cell is computed from follows the inputs. A cell that reads a result
+// of the run is itself a result.
 static bool is_live(const struct answer_table *table, const struct answer_cell *cell) {
   if (!cell->formula)
     return cell->text || isnan(cell->value);
@@ -128,8 +128,8 @@ static bool is_live(const struct answer_table *table, const struct answer_cell *
 
 // ---- cells
 
-// Of the numbers of a unit in a column: five digits of the largest, as on a terminal, but no
-// decimals that would be zero in all of them.
+// The decimals of a column's numbers in one unit: the largest has five digits, as on a terminal,
+// but no decimal is zero in all of them.
 static int column_decimals(const struct answer_table *table, size_t column,
                            const struct unit *unit) {
   enum { DIGITS = 5 };
@@ -187,7 +187,7 @@ static void write_live(const struct writer *writer, const struct answer_table *t
       "%s", formula);
 }
 
-// What people read in it, NULL for a number.
+// The words that people read in a cell; NULL for a number.
 static const char *words_of(const struct answer_cell *cell) {
   if (cell->text)
     return cell->shown ? cell->shown : cell->text;
@@ -243,13 +243,13 @@ static void write_header(const struct writer *writer, const struct answer_table 
   }
 }
 
-// Over the full width.
+// A sentence over the full width.
 static void write_sentence(struct writer *writer, const char *text, enum text_format format) {
   merge_line(writer->book, writer->row, (int)writer->columns - 1, format);
   put_text(writer->book, writer->row++, 0, text, format);
 }
 
-// Without the last columns if sheets do not show them.
+// The number of columns, without the last ones if sheets do not show them.
 static size_t shown_columns(const struct answer_table *table) {
   size_t count = table->column_count;
   while (count && !column_shown(table, count - 1, FACE_SHEET))

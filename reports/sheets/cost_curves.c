@@ -28,7 +28,7 @@ static const struct declaration *declaration_of(const struct book *book, int dec
   return &book->scenario->model->declarations[declaration];
 }
 
-// Is it a single number in the option, given or computed?
+// Whether it is a single number in the option, given or computed.
 static bool is_single_in(const struct option *option, int declaration) {
   return declaration >= 0 && option_has(option, declaration) &&
          !graph_is_series(option->graph, declaration);

@@ -285,8 +285,8 @@ static const char *put_kept_years(struct book *book, const struct written_column
 
 // ---- all cases of an input
 
-// As many of a row's columns, from `first` on, as it has values in a case, and the rows of all
-// cases: "E9:G9", or "E41:F43" of a list by year.
+// The cells of an input's values in all cases, in the columns from `first` on: "E9:G9", or
+// "E41:F43" for a list by year, whose cases are rows.
 static const char *all_cases(const struct book *book, const struct written_input *input,
                              int first) {
   const size_t cases = book->scenario->case_count;
@@ -300,7 +300,7 @@ static const char *all_cases(const struct book *book, const struct written_input
                       cell_here(book, end, first + columns - 1));
 }
 
-// The same as originally written.
+// The cells with those values as originally written.
 static const char *all_kept(const struct book *book, const struct written_columns *columns,
                             const struct written_input *input) {
   return all_cases(book, input,

@@ -98,11 +98,11 @@ struct simulation_rows {
   int state, differing, case_name, draws;
   int cheapest; // if two options may be ranked
   int words;    // the verdict over the ranges
-  int bars;     // of the first bar; its own
+  int bars;     // the first bar; read by Simulation itself
 };
 
-// Where Inputs counts the overwritten inputs: its rows and columns. That of the numbers counts them
-// so far.
+// Where Inputs counts the overwritten inputs: its rows and columns. `number_column` has the running
+// count.
 struct typed_rows {
   int first, last, changed_column, number_column, said_column, outside_column, source_column;
 };
@@ -110,7 +110,7 @@ struct typed_rows {
 struct sheets {
   const struct ranking *ranking;
   struct option_sheet *options;        // [option_count]
-  const struct row_order *order;       // of their calculation sheets
+  const struct row_order *order;       // the rows of their calculation sheets
   const struct sensitivity *tornado;   // NULL: there is none
   const struct simulation *simulation; // NULL: there is none
   // [option_count], over the price at which an option costs the same as the other side's; NULL:
@@ -118,13 +118,13 @@ struct sheets {
   const struct solve_spread **price_spreads;
   struct answers answers;     // to the scenario's questions
   const struct answer *cases; // all of them side by side; NULL if there is only one
-  struct cost_curves *curves; // of Sensitivity, see cost_curves.h
-  struct watts_table *watts;  // of Evidence, by option, see evidence_watts.h
+  struct cost_curves *curves; // on Sensitivity, see cost_curves.h
+  struct watts_table *watts;  // on Evidence, by option, see evidence_watts.h
   struct outputs *outputs;    // see reports/outputs/rows.h
   struct output_rows rows;
   struct input_area area;
   struct typed_rows typed;
-  int grades_row; // of Sensitivity: in COLUMN_VALUE the first option's weakest grade that matters
+  int grades_row; // on Sensitivity: in COLUMN_VALUE the first option's weakest grade that matters
   struct simulation_rows simulation_rows;
   struct decision_rows decision_rows;
   struct name *case_name, *case_index, *checks_ok;
@@ -135,7 +135,7 @@ struct sheets {
 
 struct name *option_name(const struct option_sheet *sheet, int declaration);
 
-// The same, marked as read by a formula.
+// The text of that name, for a formula: marks the name as used.
 const char *option_name_used(const struct option_sheet *sheet, int declaration);
 
 // An amount in base units, in any case; shown_value: in the selected case, as a cell shows it.
@@ -169,7 +169,7 @@ int longest_periods(const struct scenario *scenario);
 // past the longest case are its blank ones.
 void blank_periods(struct book *book, const char *condition, int first, int last);
 
-// The same below a heading of put_periods.
+// Periods past the horizon look like blank paper below a heading of put_periods.
 void blank_undated(struct book *book, int head, int last);
 
 // "2027-01"; of period 0, "purchase".

@@ -20,8 +20,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-// As in the tornado: a figure at both ends, the cost there, and its effect; then the place of its
-// grade, and that place if the figure matters.
+// Columns of a figure: its two ends, the cost at each, and the effect on it, as in the tornado;
+// then the place of its grade, and that place if the figure matters.
 enum {
   COLUMN_LOW = COLUMN_VALUE,
   COLUMN_HIGH,
@@ -41,8 +41,8 @@ struct graded {
   struct book *book;
   const struct option_sheet *option;
   int item;                            // the cost per token
-  int declarations[MAX_GRADED], count; // of the inputs that have a row on Inputs
-  int cost_row, row, all_row; // of the current cost, of the first input, of the weakest of all
+  int declarations[MAX_GRADED], count; // the inputs that have a row on Inputs
+  int cost_row, row, all_row; // with the current cost, the first input, the weakest grade of all
   const struct replica *replica;
   const char *order;           // the cells of the grades
   const char *swing, *matters; // the names of the two shares

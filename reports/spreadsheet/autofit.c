@@ -38,7 +38,7 @@ static bool is_filled(const lxw_cell *cell) {
   return cell && cell->type != BLANK_CELL;
 }
 
-// The text that it shows, or NULL for a number.
+// The text that a cell shows, or NULL for a number.
 static const char *text_of(const lxw_cell *cell) {
   if (cell->type == STRING_CELL)
     return cell->sst_string;
@@ -102,8 +102,8 @@ static void write_number(const lxw_cell *cell, char text[MAX_NUMBER]) {
 
 // ---- columns
 
-// The total width of the empty cells that its text can run over, before the next filled cell. *end:
-// the last of them, or its own column; *blocked: whether there is a filled one.
+// The total width of the empty cells that a cell's text can run over, before the next filled cell.
+// *end: the last of them, or the cell's own column; *blocked: whether there is a filled one.
 static double run_over(const struct sheet *sheet, lxw_row *row, const lxw_cell *cell, double needed,
                        int *end, bool *blocked) {
   const bool right = cell->format && cell->format->text_h_align == LXW_ALIGN_RIGHT;
@@ -266,7 +266,7 @@ static void fit_charts(struct sheet *sheet) {
   }
 }
 
-// The width of its columns first..last, in points.
+// The width of a sheet's columns first..last, in points.
 static double points_wide(const struct sheet *sheet, int first, int last) {
   const double points_per_pixel = 0.75;
   double width = 0;
@@ -275,7 +275,7 @@ static double points_wide(const struct sheet *sheet, int first, int last) {
   return width;
 }
 
-// The height of its first rows.
+// The height of a sheet's first rows, in points.
 static double points_high(const struct sheet *sheet, int rows) {
   double height = 0;
   for (int r = 0; r < rows; r++) {
@@ -293,8 +293,8 @@ static void print_blanks(struct sheet *sheet, int last_column) {
     sheet->last = last_column;
 }
 
-// How many pages with that room it needs side by side if all of them begin with its titles: the
-// first `titles` columns.
+// How many pages with that room a sheet needs side by side if all of them begin with its titles:
+// the first `titles` columns.
 static int pages_across(const struct sheet *sheet, int titles, double room) {
   double used = 0;
   int pages = 1;
@@ -338,9 +338,9 @@ static const struct paper *best_paper(double width, double height) {
   return best;
 }
 
-// How many pages it is put on below one another if each begins with its titles. 0: as many as it
-// needs at that scale, unless less than half of the last one would be filled: then one less, at a
-// smaller scale, if that is legible.
+// How many pages a sheet is put on below one another if each begins with its titles. 0: as many as
+// it needs at that scale, unless less than half of the last one would be filled: then one less, at
+// a smaller scale, if that is legible.
 static int pages_down(const struct sheet *sheet, const struct paper *paper, double scale) {
   const double titles = points_high(sheet, (int)sheet->at->panes.first_row);
   const double rows = points_high(sheet, sheet->last_row + 1) - titles;

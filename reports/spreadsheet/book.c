@@ -74,7 +74,8 @@ void book_place_name(struct book *book, struct name *name, int row, int column) 
   name_place(name, book->sheet->name, book_place(book, row), book_place(book, column));
 }
 
-// From the last: the library keeps them sorted, and looks for the place of each from the first.
+// Begins with the last name: the library keeps names sorted, and looks for the place of each from
+// the first.
 static void define_names(struct book *book) {
   for (size_t i = book->names.count; i-- > 0;) {
     const struct name *name = book->names.sorted[i];

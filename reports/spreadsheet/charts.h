@@ -39,7 +39,7 @@ struct chart_axes {
 
 void chart_set_axes(lxw_chart *chart, const struct chart_axes *axes);
 
-// For an axis with more categories than labels have room for: every n-th is labeled, in one line.
+// Labels every n-th category, in one line, on an axis that has no room for all of the labels.
 // LibreOffice breaks horizontal labels into letters rather than leave any out, so they are tilted
 // by a degree.
 void chart_label_every(lxw_chart_axis *axis, int n);
@@ -65,13 +65,13 @@ lxw_chart_series *chart_add_bars(lxw_chart *chart, const struct chart_range *cat
 lxw_chart_series *chart_add_line(lxw_chart *chart, const struct chart_range *x,
                                  const struct chart_range *y, const char *name, size_t option);
 
-// The same in another color.
+// Such a line in another color.
 lxw_chart_series *chart_add_coloured_line(lxw_chart *chart, const struct chart_range *x,
                                           const struct chart_range *y, const char *name,
                                           size_t option, lxw_color_t colour);
 
-// On the left half of a sheet (slot 0) or to its right; `about` is alternative text for screen
-// readers.
+// Places a chart on the left half of a sheet (slot 0) or to its right; `about` is alternative text
+// for screen readers.
 void chart_place(struct book *book, lxw_chart *chart, int row, int slot, const char *about);
 
 void chart_place_sized(struct book *book, lxw_chart *chart, int row, int width, int height,

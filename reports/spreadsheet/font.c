@@ -11,7 +11,7 @@ enum { ACCENTED = 0x24F, ACCENTED_WIDTH = 1152 }; // letters up to this code are
 
 #define PIXELS_PER_POINT (96.0 / 72)
 
-// Of each character from the space on, in 2048ths of the font size.
+// The width of each character from the space on, in 2048ths of the font size.
 static const uint16_t widths[FONT_FACES][CHARACTERS] = {
     [FONT_REGULAR] = {463,  667,  821,  1020, 1038, 1464, 1397, 452,  621,  621,  1020, 1020,
                       511,  627,  517,  791,  1038, 1038, 1038, 1038, 1038, 1038, 1038, 1038,
@@ -43,7 +43,7 @@ static double scale_of(const struct font *font) {
   return font->size * PIXELS_PER_POINT / EM;
 }
 
-// Of the first `length` bytes, in 2048ths.
+// The width of the first `length` bytes, in 2048ths of the font size.
 static double width_of(enum font_face face, const char *text, size_t length) {
   double width = 0;
   for (size_t at = 0; at < length;) {

@@ -18,7 +18,7 @@ struct font {
 
 double font_width(const struct font *font, const char *text);
 
-// Of its longest word, the narrowest a cell that wraps the text can be.
+// The width of a text's longest word, the narrowest that a cell which wraps the text can be.
 double font_word_width(const struct font *font, const char *text);
 
 // The number of lines of a text that is wrapped between words at a width.

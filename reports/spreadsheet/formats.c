@@ -212,7 +212,7 @@ lxw_format *formats_figure(struct formats *formats, enum cell_role role, int dec
 // A smaller share, or one that lacks less of all, is rounding in the last digits of a double.
 static const double least_share = 1e-6, least_lack = 1e-8;
 
-// Of the last digit shown, rounding included: what is rounded up.
+// The share of the last digit shown from which it is rounded up, the rounding of doubles included.
 static const double half = 0.5 + 1e-9;
 
 lxw_format *formats_share(struct formats *formats, enum cell_role role, double share) {

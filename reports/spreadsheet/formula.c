@@ -267,8 +267,8 @@ static const char *range_text(const struct rendering *r, const char *from, const
   return arena_printf(r->arena, "%s:%s", from, sheet ? sheet + 1 : to);
 }
 
-// From the column of scalars, which is blank in a series' row, up to the preceding period: never
-// its own cell.
+// The sum over the most recent periods: its range is from the column of scalars, which is blank in
+// a series' row, up to the preceding period, and so never includes the formula's own cell.
 static struct expression render_recent(const struct rendering *r, const struct node *node,
                                        int series, struct conversion conversion) {
   const struct formula_references *references = r->references;

@@ -23,7 +23,7 @@ enum {
   WIDEST_COLUMN = 700 // and this wide: AAA
 };
 
-// Of a step's name.
+// The longest number at the end of a step's name.
 static const char widest_number[] = "_123";
 
 struct splitter {

@@ -30,8 +30,9 @@ static const char *replacement(char sign) {
   return NULL;
 }
 
-// With characters that a name may have, and single spaces between words. Characters that change the
-// direction of writing would also affect the names of the sheet's neighbors.
+// The text with only those characters that a name may have, and single spaces between words.
+// Characters that change the direction of writing would also affect the names of the sheet's
+// neighbors.
 static const char *cleaned(const char *text, struct arena *arena) {
   const char *safe = safe_text(text, strlen(text), arena);
   char *clean = arena_alloc(arena, 3 * strlen(safe) + 1);

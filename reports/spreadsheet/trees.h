@@ -15,10 +15,11 @@ struct node *tree_copy(const struct graph *graph, const struct node *node, struc
 
 bool tree_is_comparison(const struct node *node);
 
-// Is it the number 0 or 1?
+// Whether it is the number 0 or 1.
 bool tree_is_flag(const struct node *node);
 
-// Will a spreadsheet have an IF for it? A comparison has one, too, unless it is a condition.
+// Whether a spreadsheet will have an IF for it; a comparison has one, too, unless it is a
+// condition.
 bool tree_has_if(const struct node *node, bool is_condition);
 bool tree_nests_if(const struct node *node);
 

@@ -36,7 +36,7 @@ static int write_labels(struct book *book, const char *label, const struct optio
   return book->row++;
 }
 
-// What is pasted, or cleared, was not validated.
+// The validation of cells does not see what is pasted or cleared.
 static void write_inputs_check(struct book *book) {
   const int row = write_labels(
       book, "Inputs that are missing, not numbers or outside their limits (red on Inputs)", NULL);
@@ -45,7 +45,7 @@ static void write_inputs_check(struct book *book) {
   write_flag(book, row, 0);
 }
 
-// Is there a number to compare? An option's cost per token, unless it never has one.
+// Whether an option's cost per token is a number, unless it never is.
 static void write_number(struct book *book, const struct option_sheet *sheet) {
   const int cost = model_find(book->scenario->model, "cost_per_mtok");
   if (cost < 0 || !option_has(sheet->option, cost))
@@ -67,7 +67,7 @@ static void write_item(struct book *book, const struct option_sheet *sheet, int 
   write_flag(book, row, difference);
 }
 
-// Do these cells of Outputs add up to the TCO there?
+// Whether these cells of Outputs add up to the TCO there.
 static void write_sum(struct book *book, const struct option_sheet *sheet, const char *label,
                       const char *first, const char *last, double sum) {
   int tco = model_find(book->scenario->model, "tco");

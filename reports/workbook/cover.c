@@ -93,7 +93,7 @@ static const char *answer_text(struct book *book) {
   return text;
 }
 
-// Its cells, joined.
+// A formula that joins the cells of the sentence's parts.
 static const char *answer_formula(struct book *book) {
   const char *formula = "";
   for (int i = 0; i < ANSWER_PARTS; i++)
@@ -236,7 +236,7 @@ static void write_unranked(struct book *book, const struct band *band) {
     return;
   put_text(book, book->row, 0, "Ranked?", TEXT_PLAIN);
   for (size_t o = band->first; o < band->end; o++) {
-    reasons[o] = ranking->options[o].ranked ? "yes" : ranking->options[o].why_not;
+    reasons[o] = ranking->options[o].ranked ? VERDICT_RANKED : ranking->options[o].why_not;
     put_formula_text(
         book, book->row, option_column(band, o), reasons[o],
         formats_text(&book->formats, TEXT_LINKED_RIGHT_WRAPPED), "=%s",
@@ -278,7 +278,7 @@ static void write_warnings(struct book *book) {
            TEXT_NOTE);
 }
 
-// All sheets, in order.
+// Links to all sheets, in order.
 static void write_contents(struct book *book, int last) {
   lxw_worksheet *sheet;
   put_heading(book, book->row++, last, "Contents");

@@ -80,7 +80,8 @@ static void write_computed(struct book *book, const struct option_sheet *sheet, 
   put_text(book, row, COLUMN_FROM, "cost model", TEXT_PLAIN);
 }
 
-// As on Inputs; for what has no row there, as it was when the workbook was written.
+// A figure's provenance as on Inputs; if it has no row there, as it was when the workbook was
+// written.
 static void write_provenance(struct book *book, const struct option_sheet *sheet, int declaration,
                              int row) {
   static const struct {
@@ -118,7 +119,7 @@ static void write_figure(struct book *book, const struct option_sheet *sheet, in
     write_provenance(book, sheet, declaration, row);
 }
 
-// Its years, if it is a list by year.
+// The years of a figure, if it is a list by year.
 static void write_years(struct book *book, const struct option_sheet *sheet, int declaration) {
   const struct declaration *input = &book->scenario->model->declarations[declaration];
   for (int i = 0; i < input->year_count; i++)
@@ -207,7 +208,7 @@ static void write_option(struct book *book, const struct option_sheet *sheet) {
   book->row++;
 }
 
-// What concerns no option alone.
+// The warnings that concern no option alone.
 static void write_warnings(struct book *book) {
   if (!book->scenario->warnings.count)
     return;

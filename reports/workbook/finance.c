@@ -66,7 +66,7 @@ static bool has_view(struct book *book, const struct option *option, int group) 
   return false;
 }
 
-// Its value on the calculation sheet, or the text that is there.
+// An item's value on the calculation sheet, or the text that is there instead.
 static void put_scalar(struct book *book, int row, const struct option_sheet *sheet,
                        int declaration) {
   const struct unit *unit = shown_unit(sheet, declaration);
@@ -119,9 +119,9 @@ struct block {
   const struct comparison *comparison;
   const char *id;
   int scale, direction, dearer; // cells of COLUMN_VALUE
-  const char *pair;             // the text of that cell
+  const char *pair;             // the text of the cell `dearer`
   int times;                    // the row with the flows' times
-  int minor, no_rate;           // cells: whether the outlay is, and the words instead of a rate
+  int minor, no_rate; // cells: whether the outlay is too little, and the words instead of a rate
 };
 
 static int put_row(struct book *book, const struct block *block, const char *label, const char *key,
@@ -235,7 +235,7 @@ static int write_running(struct book *book, const struct block *block, int flow,
   return row;
 }
 
-// Is the running total below zero in this period or later?
+// Whether the running total is below zero in this period or later.
 static bool is_owed(const struct book *book, const double *running, int t) {
   for (int i = t; i < book->scenario->periods; i++)
     if (running[i] < 0)
@@ -494,10 +494,10 @@ static void write_ranked_verdict(struct book *book, const struct block *block,
   const char *above = cell_here(book, book->row - 1, COLUMN_VALUE);
   for (size_t i = 0; i < 2; i++) {
     const struct standing *standing = &ranking->options[both[i]];
-    const int row =
-        put_row(book, block, arena_printf(book->arena, "Is %s ranked?", first[both[i]].label),
-                keys[i], &unit_plain);
-    put_formula_text(book, row, COLUMN_VALUE, standing->ranked ? "yes" : standing->why_not,
+    const int row = put_row(
+        book, block, arena_printf(book->arena, "Ranked, or why not: %s", first[both[i]].label),
+        keys[i], &unit_plain);
+    put_formula_text(book, row, COLUMN_VALUE, standing->ranked ? VERDICT_RANKED : standing->why_not,
                      formats_cell_text(&book->formats, CELL_LINK), "=%s",
                      outputs_of(book, rows->why_not, both[i]));
   }

@@ -29,7 +29,7 @@ struct input {
   int declaration;
   const struct option_sheet *owner; // whose row it is; if shared, the first option
   bool shared;
-  int row, shared_row; // the shared row of the same input, or -1
+  int row, shared_row; // `shared_row`: of the same input, or -1
   int year;            // from 1; 0: not in the timeline
 };
 
@@ -114,7 +114,7 @@ static const char *followed(struct book *book, const struct input *input, size_t
                                    ADDRESS_COLUMN, arena));
 }
 
-// Of an input's cells: all of a row have as many as the one that needs the most.
+// The decimals of an input's cells: all of a row have as many as the one that needs the most.
 static int decimals_of(const struct book *book, const struct input *input) {
   const struct unit *unit = &book->scenario->model->declarations[input->declaration].unit;
   int most = 0;

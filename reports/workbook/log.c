@@ -17,7 +17,7 @@
 
 enum { HEADER_ROW = 2, COLUMN_NUMBER = 2, TYPED_ROWS = 20 };
 
-// As they would be typed on the command line.
+// The settings as they would be typed on the command line.
 static const char *settings_text(const struct scenario *scenario, struct arena *arena) {
   const char *text = scenario->mixed ? "--mixed" : "";
   for (size_t i = 0; i < scenario->setting_count; i++)

@@ -401,7 +401,7 @@ static void write_guarantees(struct book *book, const struct option *option) {
 
 // ---- what is late
 
-// A row with the amount of a formula, in its unit. Returns its cell.
+// A row with an amount that a formula gives, in its unit. Returns the amount's cell.
 static const char *put_late(struct book *book, const char *label, const struct unit *unit,
                             double value, enum cell_role role, const char *formula) {
   const int row = book->row++;
@@ -417,7 +417,7 @@ static const struct unit *unit_of(const struct book *book, const char *text) {
   return unit_known(model_unit_text(book->scenario->model, text), book->arena);
 }
 
-// The same of an amount that is shown by compare as well.
+// A row with an amount that `compare` shows as well, under the same label.
 static const char *put_amount(struct book *book, const struct lateness *lateness,
                               enum lateness_amount amount, enum cell_role role,
                               const char *formula) {
@@ -475,7 +475,7 @@ static void write_paid(struct book *book, const struct option_sheet *sheet,
            shown_value(book, sheet, most, 0), CELL_LINK, option_name_used(sheet, most));
 }
 
-// Without the contract's damages, for which the total and the cost have a credit.
+// The cost with the delay, without the contract's damages, which the total and the cost credit.
 static const char *put_late_cost(struct book *book, const struct option_sheet *sheet, int credit) {
   const struct unit *unit = unit_of(book, "USD/Mtok");
   const int tco = model_find(book->scenario->model, "tco"), cost = cost_item(book);

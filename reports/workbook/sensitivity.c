@@ -41,7 +41,7 @@ enum { COLUMN_ORDER = 3, COLUMN_PLACE, COLUMN_DOWN, COLUMN_UP };
 enum { MAX_SWINGS = 12, REPLICA_COLUMN = 4, TORNADO_ROWS = 24 };
 
 #define SWING_SHARE 0.20
-#define MIN_EFFECT  1e-9 // of the swings shown
+#define MIN_EFFECT  1e-9 // no smaller swing is shown
 
 static const struct unit order = {.text = "rank", .counts = true};
 
@@ -52,9 +52,9 @@ struct writer {
   size_t count;
   struct name *share;
   int first, sorted;                // rows of the first swing, and of the first of the sorted ones
-  int base_row, zero_row;           // of the current result, and for a price and a delay of zero
+  int base_row, zero_row;           // with the current result; with a price and a delay of zero
   const struct replica **replicas;  // by option; NULL if nothing moves it
-  size_t (*columns)[MAX_SWINGS][2]; // by option: of its replica; SIZE_MAX: it is not moved
+  size_t (*columns)[MAX_SWINGS][2]; // by option: those of its replica; SIZE_MAX: it is not moved
 };
 
 static const struct scenario *scenario_of(const struct writer *writer) {
@@ -81,7 +81,8 @@ static const char *all_swings(const struct writer *writer, int column) {
   return swing_cells(writer, column, writer->count);
 }
 
-// The range for INDEX: at least two rows, because Gnumeric's INDEX returns nothing for a single cell.
+// The range for INDEX: at least two rows, because Gnumeric's INDEX returns nothing for a single
+// cell.
 static const char *picked_swings(const struct writer *writer, int column) {
   return swing_cells(writer, column, writer->count > 1 ? writer->count : 2);
 }
@@ -220,7 +221,7 @@ static const char *cost_text(const struct writer *writer, size_t option, size_t 
   return moved == name->text ? name_use(name) : moved;
 }
 
-// As cost_saving; a dash where that is none.
+// The saving, like cost_saving; a dash where there is none.
 static const char *saving_formula(const struct writer *writer, const char *cost,
                                   const char *baseline) {
   return arena_printf(writer->book->arena, "=IF(OR(%s<=0,%s<0),\"-\",1-%s/%s)", baseline, cost,
@@ -234,7 +235,7 @@ static double result_at(const struct writer *writer, const struct swing_end *end
              : end->costs[sensitivity->option] / unit_cell_factor(result_unit(writer));
 }
 
-// Like ROUND in the cells: a pure rounding error becomes zero.
+// A number rounded like ROUND in the cells, so that a pure rounding error becomes zero.
 static double rounded(double value) {
   const double scale = pow(10, CEIL_DECIMALS);
   return round(value * scale) / scale;
@@ -244,8 +245,8 @@ static double or_nothing(double value) {
   return isfinite(value) ? value : 0;
 }
 
-// Rounded: swings with the same effect must rank the same on every machine. Nothing without a
-// result at both ends.
+// The difference between a swing's two results, 0 unless there are both. Rounded, because swings
+// with the same effect must rank the same on every machine.
 static double width_of(const struct writer *writer, size_t i) {
   const struct swing *swing = writer->swings[i];
   return rounded(
@@ -294,7 +295,7 @@ static size_t rank_of(const struct writer *writer, size_t i) {
   return rank;
 }
 
-// How many are wider, plus the equal ones above.
+// A swing's rank: how many are wider, plus the equal ones above it.
 static void write_rank(const struct writer *writer, size_t i) {
   struct book *book = writer->book;
   struct arena *arena = book->arena;
@@ -414,8 +415,8 @@ static size_t swing_columns(const struct writer *writer, size_t option,
 // What Negotiation reads: the cost with an input of zero, each a column of the option's replica.
 enum negotiated { PRICE_ZERO, DELAY_ZERO, NEGOTIATED };
 
-// Their columns, from `first` on: SIZE_MAX for an input that the option lacks. Returns the column
-// after them.
+// The columns of those inputs, from `first` on: SIZE_MAX for one that the option lacks. Returns the
+// column after them.
 static size_t zero_columns(const struct writer *writer, const struct option *option, size_t first,
                            struct replica_column *columns, size_t of[NEGOTIATED]) {
   static const char *const titles[NEGOTIATED] = {"price zero", "delay zero"};

@@ -280,7 +280,7 @@ static double weight_of(const struct simulation *simulation, size_t group) {
   return weight;
 }
 
-// The largest effect first.
+// The inputs and groups, the one with the largest effect first.
 static size_t *order_of(struct book *book) {
   const struct simulation *simulation = book->sheets->simulation;
   size_t *order = arena_array(book->arena, simulation->group_count, sizeof *order);
@@ -486,7 +486,7 @@ static double round_step(double least) {
   return 10 * ten;
 }
 
-// As many decimals as it takes to distinguish the ticks; the ends of bars are not round.
+// The format of an axis: as many decimals as distinguish its ticks; the ends of bars are not round.
 static const char *axis_format(enum outcome_kind kind, double low, double high, bool at_ticks) {
   if (kind == OUTCOME_SAVING)
     return at_ticks && high - low > 0.1 ? "0 %" : "0.0 %";
@@ -587,8 +587,8 @@ static const char *note_text(const struct simulation *simulation, struct arena *
                       simulation->group_count, simulation->group_count == 1 ? "" : "s");
 }
 
-// How often each value was drawn, from which ranges, and the charts. Returns the last row to be
-// printed.
+// Writes how often each value was drawn, from which ranges, and the charts. Returns the last row to
+// be printed.
 static int write_draws(struct book *book) {
   const struct simulation *simulation = book->sheets->simulation;
   const int charts = book->row;

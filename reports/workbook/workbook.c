@@ -123,7 +123,7 @@ static void check_cases(const struct book *book) {
                           scenario->case_labels[other], scenario->case_labels[c]);
 }
 
-// All other sheets keep their names, whatever an option is called.
+// The names of all other sheets are taken first: they stay the same, whatever an option is called.
 static struct tabs plan_tabs(struct book *book) {
   struct tabs tabs = {.arena = book->arena};
   for (size_t i = 0; i < KINDS; i++)
