@@ -119,7 +119,7 @@ struct block {
   const struct comparison *comparison;
   const char *id;
   int scale, direction, dearer; // cells of COLUMN_VALUE
-  const char *pair;             // the text of the cell `dearer`
+  const char *pair;             // the text of the last of these
   int times;                    // the row with the flows' times
   int minor, no_rate; // cells: whether the outlay is too little, and the words instead of a rate
 };
