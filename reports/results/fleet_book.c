@@ -5,12 +5,12 @@
 #include "base/texts.h"
 #include "model/cost/units.h"
 #include "reports/faces/parts.h"
+#include "reports/sheets/answer_sheet.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/sheets.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,11 +5,11 @@
 #include "base/texts.h"
 #include "reports/faces/answer.h"
 #include "reports/results/fleet_book.h"
+#include "reports/sheets/answer_sheet.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
 #include "reports/spreadsheet/formats.h"
-#include "reports/workbook/sheets.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -131,9 +131,9 @@ void put_formula_or_dash(struct book *book, int row, int column, double value, l
 
 void put_link(struct book *book, int row, int column, struct name *name, double value,
               const struct unit *unit) {
-  name->used = true;
   bool here = name->sheet && !strcmp(name->sheet, book->sheet->name);
-  put_formula(book, row, column, value, here ? CELL_FORMULA : CELL_LINK, unit, "=%s", name->text);
+  put_formula(book, row, column, value, here ? CELL_FORMULA : CELL_LINK, unit, "=%s",
+              name_use(name));
 }
 
 void put_item_labels(struct book *book, int row, const char *label, const char *key,

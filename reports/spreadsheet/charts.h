@@ -65,7 +65,7 @@ lxw_chart_series *chart_add_bars(lxw_chart *chart, const struct chart_range *cat
 lxw_chart_series *chart_add_line(lxw_chart *chart, const struct chart_range *x,
                                  const struct chart_range *y, const char *name, size_t option);
 
-// The same in another color.
+// Such a line in another color.
 lxw_chart_series *chart_add_coloured_line(lxw_chart *chart, const struct chart_range *x,
                                           const struct chart_range *y, const char *name,
                                           size_t option, lxw_color_t colour);

@@ -49,9 +49,7 @@ const char *sheet_address(const char *sheet, int row, int column, enum address f
 }
 
 static const char *name_text(const struct rendering *r, struct name *name) {
-  if (r->references->final)
-    name->used = true;
-  return name->text;
+  return r->references->final ? name_use(name) : name->text;
 }
 
 static const char *wrapped(const struct rendering *r, struct expression e, enum precedence least) {

@@ -51,6 +51,11 @@ struct name *names_add_numbered(struct names *names, const char *stem, const cha
   }
 }
 
+const char *name_use(struct name *name) {
+  name->used = true;
+  return name->text;
+}
+
 void name_place(struct name *name, const char *sheet, int row, int column) {
   name->sheet = sheet;
   name->row = row;

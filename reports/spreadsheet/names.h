@@ -33,6 +33,9 @@ struct name *names_add(struct names *names, const char *text, const char *meanin
 // Adds the first of STEM_1, STEM_2, ... that is not taken.
 struct name *names_add_numbered(struct names *names, const char *stem, const char *meaning);
 
+// The text, for a formula: marks the name as used.
+const char *name_use(struct name *name);
+
 void name_place(struct name *name, const char *sheet, int row, int column);
 
 #endif

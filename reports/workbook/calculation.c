@@ -5,13 +5,14 @@
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
 #include "reports/spreadsheet/row_order.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -131,6 +132,20 @@ static void blank_past_horizon(const struct writer *writer, int last_row) {
   const char *flag = cell_address(row, COLUMN_PERIOD, ADDRESS_ROW, book->arena);
   const char *time = cell_address(TIME_ROW, COLUMN_PERIOD, ADDRESS_ROW, book->arena);
   blank_periods(book, arena_printf(book->arena, "=AND(%s>0,%s=0)", time, flag), DATE_ROW, last_row);
+}
+
+// The longest horizon that the columns have room for, in years.
+static double columns_years(const struct scenario *scenario) {
+  return (scenario->periods - 1) * scenario->period_h / HOURS_PER_YEAR;
+}
+
+// A note for readers about the horizon that the columns have room for.
+static const char *horizon_note(const struct book *book) {
+  return arena_printf(
+      book->arena,
+      "Columns past the horizon are blank; a longer one, typed on Inputs, fills them, "
+      "up to %g years.",
+      columns_years(book->scenario));
 }
 
 void write_calculation(struct book *book, struct option_sheet *sheet) {

@@ -1,15 +1,15 @@
 // Checks: every difference that must be zero, with its tolerance and flag, and the master check.
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
-#include "model/cost/units.h"
 #include "model/scenario/scenario.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,17 +17,14 @@
 enum { NOTE_ROW = 1, MASTER_ROW, HEADER_ROW = 4 };
 enum { COLUMN_CHECK, COLUMN_OPTION, COLUMN_DIFFERENCE, COLUMN_TOLERANCE, COLUMN_FLAG };
 
-static const struct unit flag_unit = {.text = "flag", .counts = true};
-
 static void write_flag(struct book *book, int row, double difference) {
-  struct name *tolerance = constants_tolerance(&book->constants);
-  tolerance->used = true;
   put_formula_in(book, row, COLUMN_TOLERANCE, constants_tolerance_value(&book->constants),
-                 formats_difference(&book->formats, CELL_LINK), "=%s", tolerance->text);
+                 formats_difference(&book->formats, CELL_LINK), "=%s",
+                 name_use(constants_tolerance(&book->constants)));
   bool pass = fabs(difference) <= constants_tolerance_value(&book->constants);
   book->sheets->checks_pass &= pass;
   const char *cell = cell_here(book, row, COLUMN_DIFFERENCE);
-  put_formula(book, row, COLUMN_FLAG, pass, CELL_FORMULA, &flag_unit,
+  put_formula(book, row, COLUMN_FLAG, pass, CELL_FORMULA, &unit_flag,
               "=IF(ISNUMBER(%s),(ABS(%s)<=%s)*1,0)", cell, cell,
               cell_here(book, row, COLUMN_TOLERANCE));
 }
@@ -39,39 +36,38 @@ static int write_labels(struct book *book, const char *label, const struct optio
   return book->row++;
 }
 
-// What is pasted, or cleared, was not validated.
+// The validation of cells does not see what is pasted or cleared.
 static void write_inputs_check(struct book *book) {
-  static const struct unit inputs = {.text = "inputs", .counts = true};
   const int row = write_labels(
-      book, "Inputs, red there, that are missing, not numbers or outside their limits", NULL);
-  put_formula(book, row, COLUMN_DIFFERENCE, 0, CELL_FORMULA, &inputs, "=%s", written_outside(book));
+      book, "Inputs that are missing, not numbers or outside their limits (red on Inputs)", NULL);
+  put_formula(book, row, COLUMN_DIFFERENCE, 0, CELL_FORMULA, &unit_inputs, "=%s",
+              written_outside(book));
   write_flag(book, row, 0);
 }
 
-// Is there a number to compare? An option's cost per token, unless it never has one.
+// Whether an option's cost per token is a number, unless it never is.
 static void write_number(struct book *book, const struct option_sheet *sheet) {
-  const int cost = model_find(book->scenario->model, "cost_per_mtok");
+  const int cost = model_cost_item(book->scenario->model);
   if (cost < 0 || !option_has(sheet->option, cost))
     return;
   const double missing = isfinite(shown_value(book, sheet, cost, 0)) ? 0 : 1;
   const int row = write_labels(book, "Cost per token is not a number", sheet);
-  put_formula(book, row, COLUMN_DIFFERENCE, missing, CELL_FORMULA, &flag_unit,
+  put_formula(book, row, COLUMN_DIFFERENCE, missing, CELL_FORMULA, &unit_flag,
               "=IF(ISNUMBER(%s),0,1)", option_name_used(sheet, cost));
   write_flag(book, row, missing);
 }
 
 static void write_item(struct book *book, const struct option_sheet *sheet, int declaration) {
   const struct declaration *item = &sheet->graph.model.declarations[declaration];
-  struct name *name = option_name(sheet, declaration);
   int row = write_labels(book, item->label, sheet);
   double difference = shown_value(book, sheet, declaration, 0);
-  name->used = true;
   put_formula_in(book, row, COLUMN_DIFFERENCE, difference,
-                 formats_difference(&book->formats, CELL_LINK), "=%s", name->text);
+                 formats_difference(&book->formats, CELL_LINK), "=%s",
+                 option_name_used(sheet, declaration));
   write_flag(book, row, difference);
 }
 
-// Do these cells of Outputs add up to the TCO there?
+// Whether these cells of Outputs add up to the TCO there.
 static void write_sum(struct book *book, const struct option_sheet *sheet, const char *label,
                       const char *first, const char *last, double sum) {
   int tco = model_find(book->scenario->model, "tco");
@@ -143,7 +139,7 @@ static void highlight_flags(struct book *book, int first, int last) {
 
 static void write_master(struct book *book, int first, int last) {
   put_text(book, MASTER_ROW, COLUMN_CHECK, "All checks", TEXT_STRONG);
-  put_formula(book, MASTER_ROW, COLUMN_FLAG, book->sheets->checks_pass, CELL_TOTAL, &flag_unit,
+  put_formula(book, MASTER_ROW, COLUMN_FLAG, book->sheets->checks_pass, CELL_TOTAL, &unit_flag,
               "=MIN(%s:%s)", cell_fixed(book, first, COLUMN_FLAG),
               cell_fixed(book, last, COLUMN_FLAG));
   book_place_name(book, book->sheets->checks_ok, MASTER_ROW, COLUMN_FLAG);

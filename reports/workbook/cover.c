@@ -10,12 +10,19 @@
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "reports/faces/answer.h"
+#include "reports/outputs/charts.h"
+#include "reports/outputs/missing.h"
+#include "reports/outputs/rows.h"
+#include "reports/outputs/verdict.h"
+#include "reports/sheets/evidence_watts.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
-#include "reports/workbook/evidence_watts.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
+#include "reports/spreadsheet/names.h"
+#include "reports/workbook/inputs.h"
+#include "reports/workbook/writers.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,11 +46,6 @@ static int option_column(const struct band *band, size_t option) {
   return COLUMN_FIRST_OPTION + (int)(option - band->first);
 }
 
-static void put_line(struct book *book, const char *label, const char *text) {
-  put_text(book, book->row, 0, label, TEXT_PLAIN);
-  put_text(book, book->row++, 1, text, TEXT_PLAIN);
-}
-
 // The drop-down lists the cases themselves if the list is not too long and no name contains a
 // comma; else it refers to their cells.
 static void add_drop_down(struct book *book) {
@@ -60,7 +62,7 @@ static void add_drop_down(struct book *book) {
   lxw_data_validation rule = {.validate = LXW_VALIDATION_TYPE_LIST,
                               .value_list = list,
                               .error_title = "No such case",
-                              .error_message = "Choose one of the cases on Inputs."};
+                              .error_message = "Select one of the cases on Inputs."};
   if (length > LIST_LENGTH || parted) {
     rule.validate = LXW_VALIDATION_TYPE_LIST_FORMULA;
     rule.value_formula = (char *)inputs_cases(book);
@@ -70,7 +72,7 @@ static void add_drop_down(struct book *book) {
 
 // The one cell that switches the whole workbook to another case.
 static void write_case(struct book *book) {
-  put_text(book, book->row, 0, "Case: choose it here", TEXT_STRONG);
+  put_text(book, book->row, 0, "Case (select)", TEXT_STRONG);
   put_typed_text(book, book->row, 1, book->scenario->case_labels[book->scenario->selected],
                  CELL_INPUT);
   add_drop_down(book);
@@ -91,7 +93,7 @@ static const char *answer_text(struct book *book) {
   return text;
 }
 
-// Its cells, joined.
+// A formula that joins the cells of the sentence's parts.
 static const char *answer_formula(struct book *book) {
   const char *formula = "";
   for (int i = 0; i < ANSWER_PARTS; i++)
@@ -112,7 +114,7 @@ static void write_answer(struct book *book) {
   if (*text)
     put_formula_text(book, row, 0, book->sheets->checks_pass ? text : no_answer,
                      formats_text(&book->formats, TEXT_ANSWER), "=IF(%s=1,%s,\"%s\")",
-                     book->sheets->checks_ok->text, answer_formula(book), no_answer);
+                     name_use(book->sheets->checks_ok), answer_formula(book), no_answer);
   else
     put_text(book, row, 0, unranked, TEXT_ANSWER);
   book->row = row + 1;
@@ -157,8 +159,8 @@ static void write_ids(struct book *book, const struct band *band) {
   book->row += 2;
 }
 
-// A row of Outputs: of an option that has it, a value that is not finite where it is none as the
-// inputs are.
+// One row: each option's value, linked to its cell on Outputs. "-" where the option lacks the item,
+// or where the current inputs give no finite value.
 static void write_result(struct book *book, const struct band *band, const char *label,
                          int outputs_row, const bool *has, const double *values,
                          const struct unit *unit) {
@@ -232,9 +234,9 @@ static void write_unranked(struct book *book, const struct band *band) {
   const char **reasons = arena_array(book->arena, ranking->option_count, sizeof *reasons);
   if (!verdict_has_bars(book))
     return;
-  put_text(book, book->row, 0, "Ranked, or why not", TEXT_PLAIN);
+  put_text(book, book->row, 0, "Ranked?", TEXT_PLAIN);
   for (size_t o = band->first; o < band->end; o++) {
-    reasons[o] = ranking->options[o].ranked ? "yes" : ranking->options[o].why_not;
+    reasons[o] = ranking->options[o].ranked ? VERDICT_RANKED : ranking->options[o].why_not;
     put_formula_text(
         book, book->row, option_column(band, o), reasons[o],
         formats_text(&book->formats, TEXT_LINKED_RIGHT_WRAPPED), "=%s",
@@ -276,7 +278,7 @@ static void write_warnings(struct book *book) {
            TEXT_NOTE);
 }
 
-// All sheets, in order.
+// Links to all sheets, in order.
 static void write_contents(struct book *book, int last) {
   lxw_worksheet *sheet;
   put_heading(book, book->row++, last, "Contents");
@@ -284,7 +286,7 @@ static void write_contents(struct book *book, int last) {
     if (sheet == book->sheet)
       continue;
     put_jump(book, book->row, 0, sheet->name);
-    put_text(book, book->row++, 1, sheet_about(book, sheet->name), TEXT_PLAIN);
+    put_text(book, book->row++, 1, book->sheets->about(book, sheet->name), TEXT_PLAIN);
   }
   book->row++;
 }
@@ -369,7 +371,8 @@ static void write_title(struct book *book) {
   merge_row(book, TITLE_ROW, TEXT_TITLE_WRAPPED);
   put_text(book, TITLE_ROW, 0, title, TEXT_TITLE_WRAPPED);
   put_text(book, SUBTITLE_ROW, 0,
-           "Total cost of ownership per token: live, change an input or the case", TEXT_SUBTITLE);
+           "Total cost of ownership per token. Live: change an input or select a case.",
+           TEXT_SUBTITLE);
 }
 
 // Wrapped, as nobody scrolls a Cover. Returns the next row.
@@ -409,9 +412,8 @@ static void break_page(struct book *book, int row) {
 }
 
 static void write_typed(struct book *book) {
-  static const struct unit inputs = {.text = "inputs", .counts = true};
   put_text(book, ++book->row, 0, "Overwritten inputs: see Change log", TEXT_STRONG);
-  put_formula(book, book->row++, 1, 0, CELL_LINK, &inputs, "=%s", written_count(book));
+  put_formula(book, book->row++, 1, 0, CELL_LINK, &unit_inputs, "=%s", written_count(book));
 }
 
 void write_cover(struct book *book) {

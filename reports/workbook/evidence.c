@@ -12,13 +12,15 @@
 #include "model/scenario/option.h"
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/scenario.h"
+#include "reports/outputs/missing.h"
+#include "reports/sheets/evidence_watts.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
+#include "reports/sheets/weakest_grades.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
-#include "reports/workbook/evidence_watts.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
-#include "reports/workbook/weakest_grades.h"
+#include "reports/workbook/writers.h"
 
 #include <string.h>
 
@@ -50,14 +52,9 @@ static const char *const figures[] = {
     "exchange_rate",
 };
 
-static void put_row_text(struct book *book, const char *label, const char *text) {
-  put_text(book, book->row, COLUMN_FIGURE, label, TEXT_PLAIN);
-  put_text(book, book->row++, COLUMN_KEY, text, TEXT_PLAIN);
-}
-
 static void put_warnings(struct book *book, const struct texts *warnings) {
   for (size_t i = 0; i < warnings->count; i++)
-    put_row_text(book, "Warning", warnings->list[i]);
+    put_line(book, "Warning", warnings->list[i]);
 }
 
 static void put_title(struct book *book, const struct option *option) {
@@ -83,7 +80,8 @@ static void write_computed(struct book *book, const struct option_sheet *sheet, 
   put_text(book, row, COLUMN_FROM, "cost model", TEXT_PLAIN);
 }
 
-// As on Inputs; for what has no row there, as it was when the workbook was written.
+// A figure's provenance as on Inputs; if it has no row there, as it was when the workbook was
+// written.
 static void write_provenance(struct book *book, const struct option_sheet *sheet, int declaration,
                              int row) {
   static const struct {
@@ -121,7 +119,7 @@ static void write_figure(struct book *book, const struct option_sheet *sheet, in
     write_provenance(book, sheet, declaration, row);
 }
 
-// Its years, if it is a list by year.
+// The years of a figure, if it is a list by year.
 static void write_years(struct book *book, const struct option_sheet *sheet, int declaration) {
   const struct declaration *input = &book->scenario->model->declarations[declaration];
   for (int i = 0; i < input->year_count; i++)
@@ -183,7 +181,7 @@ static void write_workload(struct book *book, const struct option *option) {
   for (int k = 0; k < WORKLOAD_KEYS; k++) {
     const char *value = option_workload(option, (enum workload_key)k);
     if (labels[k] && *value)
-      put_row_text(book, labels[k], value);
+      put_line(book, labels[k], value);
   }
 }
 
@@ -192,17 +190,17 @@ static void write_notes(struct book *book, const struct evidence *evidence) {
   const char *notes =
       evidence && evidence->table ? table_cell(evidence->table, evidence->row, "notes") : "";
   if (*notes)
-    put_row_text(book, "Notes on the throughput", notes);
+    put_line(book, "Notes on the throughput", notes);
 }
 
 static void write_option(struct book *book, const struct option_sheet *sheet) {
   const struct option *option = sheet->option;
   struct arena *arena = book->arena;
   put_title(book, option);
-  put_row_text(book, "Accelerator in the catalogue", option->accelerator);
+  put_line(book, "Accelerator in the catalogue", option->accelerator);
   write_workload(book, option);
   write_notes(book, option_published(book->scenario, option));
-  put_row_text(book, "Watts over time", watts_words(option, arena));
+  put_line(book, "Watts over time", watts_words(option, arena));
   put_text(book, book->row, COLUMN_FIGURE, "Not included", TEXT_PLAIN);
   put_not_included(book, book->row++, COLUMN_KEY, (size_t)(sheet - book->sheets->options),
                    TEXT_PLAIN);
@@ -210,7 +208,7 @@ static void write_option(struct book *book, const struct option_sheet *sheet) {
   book->row++;
 }
 
-// What concerns no option alone.
+// The warnings that concern no option alone.
 static void write_warnings(struct book *book) {
   if (!book->scenario->warnings.count)
     return;

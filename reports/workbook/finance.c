@@ -10,19 +10,20 @@
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "reports/faces/parts.h"
+#include "reports/outputs/rows.h"
+#include "reports/outputs/verdict.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
-#include "reports/spreadsheet/names.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
 
-static const struct unit flag = {.text = "flag", .counts = true};
 static const struct unit rate = {.text = "%/yr", .percents = 1};
 
 // From the rate of whole periods, three steps lead to that of a last period cut short within 1e-6
@@ -65,7 +66,7 @@ static bool has_view(struct book *book, const struct option *option, int group) 
   return false;
 }
 
-// Its value on the calculation sheet, or the text that is there.
+// An item's value on the calculation sheet, or the text that is there instead.
 static void put_scalar(struct book *book, int row, const struct option_sheet *sheet,
                        int declaration) {
   const struct unit *unit = shown_unit(sheet, declaration);
@@ -118,9 +119,9 @@ struct block {
   const struct comparison *comparison;
   const char *id;
   int scale, direction, dearer; // cells of COLUMN_VALUE
-  const char *pair;             // the text of that cell
+  const char *pair;             // the text of the last of these
   int times;                    // the row with the flows' times
-  int minor, no_rate;           // cells: whether the outlay is, and the words instead of a rate
+  int minor, no_rate; // cells: whether the outlay is too little, and the words instead of a rate
 };
 
 static int put_row(struct book *book, const struct block *block, const char *label, const char *key,
@@ -196,10 +197,10 @@ static void write_size(struct book *book, struct block *block, int flow) {
   const char *share = cell_here(book, row, COLUMN_VALUE);
   put_value(book, row, arena_printf(arena, "=IF(%s>0,(-%s)/%s,0)", purchase, outlay, purchase),
             comparison->outlay_share, CELL_FORMULA, &unit_percent);
-  block->minor =
-      put_row(book, block, "Flag: too little for a payback or a rate of return", "minor", &flag);
+  block->minor = put_row(book, block, "Flag: too little for a payback or a rate of return", "minor",
+                         &unit_flag);
   put_value(book, block->minor, arena_printf(arena, "=IF(AND(%s>0,100*%s<1),1,0)", share, share),
-            comparison->is_minor, CELL_FORMULA, &flag);
+            comparison->is_minor, CELL_FORMULA, &unit_flag);
   block->no_rate =
       put_row(book, block, "Instead of one (n.m.: not meaningful)", "no_rate", &unit_plain);
   put_formula_text(book, block->no_rate, COLUMN_VALUE, finance_no_rate(comparison->is_minor),
@@ -234,7 +235,7 @@ static int write_running(struct book *book, const struct block *block, int flow,
   return row;
 }
 
-// Is the running total below zero in this period or later?
+// Whether the running total is below zero in this period or later.
 static bool is_owed(const struct book *book, const double *running, int t) {
   for (int i = t; i < book->scenario->periods; i++)
     if (running[i] < 0)
@@ -244,10 +245,10 @@ static bool is_owed(const struct book *book, const double *running, int t) {
 
 static int write_owed(struct book *book, const struct block *block, int running, const char *label,
                       const char *key, const double *values) {
-  int row = put_row(book, block, label, key, &flag);
+  int row = put_row(book, block, label, key, &unit_flag);
   for (int t = 0; t < book->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    put_formula(book, row, column, is_owed(book, values, t), CELL_FORMULA, &flag,
+    put_formula(book, row, column, is_owed(book, values, t), CELL_FORMULA, &unit_flag,
                 "=IF(MIN(%s:%s)<0,1,0)", cell_here(book, running, column),
                 cell_address(running, COLUMN_PERIOD + book->scenario->periods - 1, ADDRESS_COLUMN,
                              book->arena));
@@ -325,13 +326,12 @@ static void write_terms(struct book *book, struct block *block) {
   const char *baseline = block->baseline->option->label, *label = block->option->option->label;
   int tokens = model_find(book->scenario->model, "tokens_total"),
       cash = model_find(book->scenario->model, "cash");
-  struct name *ours = option_name(block->option, tokens);
-  struct name *theirs = option_name(block->baseline, tokens);
-  ours->used = theirs->used = true;
   block->scale =
       put_row(book, block, arena_printf(arena, "Output of %s over that of %s", baseline, label),
               "scale", &unit_plain);
-  put_value(book, block->scale, arena_printf(arena, "=%s/%s", theirs->text, ours->text),
+  put_value(book, block->scale,
+            arena_printf(arena, "=%s/%s", option_name_used(block->baseline, tokens),
+                         option_name_used(block->option, tokens)),
             comparison->scale, CELL_FORMULA, &unit_plain);
   const char *first_ours = series_cell(book, block->option, cash, COLUMN_PERIOD);
   const char *first_theirs = series_cell(book, block->baseline, cash, COLUMN_PERIOD);
@@ -339,10 +339,10 @@ static void write_terms(struct book *book, struct block *block) {
   block->direction =
       put_row(book, block,
               arena_printf(arena, "1: %s is the more expensive purchase; (1): %s", label, baseline),
-              "direction", &flag);
+              "direction", &unit_flag);
   put_value(book, block->direction,
             arena_printf(arena, "=IF(%s-%s*%s>0,-1,1)", first_theirs, first_ours, scale),
-            comparison->direction, CELL_FORMULA, &flag);
+            comparison->direction, CELL_FORMULA, &unit_flag);
   block->dearer =
       put_row(book, block, "The more expensive purchase and the other", "dearer", &unit_plain);
   block->pair = comparison->direction > 0 ? finance_examined(label, baseline, arena)
@@ -497,7 +497,7 @@ static void write_ranked_verdict(struct book *book, const struct block *block,
     const int row = put_row(
         book, block, arena_printf(book->arena, "Ranked, or why not: %s", first[both[i]].label),
         keys[i], &unit_plain);
-    put_formula_text(book, row, COLUMN_VALUE, standing->ranked ? "yes" : standing->why_not,
+    put_formula_text(book, row, COLUMN_VALUE, standing->ranked ? VERDICT_RANKED : standing->why_not,
                      formats_cell_text(&book->formats, CELL_LINK), "=%s",
                      outputs_of(book, rows->why_not, both[i]));
   }

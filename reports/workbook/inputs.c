@@ -1,9 +1,12 @@
-// Inputs: every figure that an analyst may change, in every case, and the constants of formulas.
+#include "reports/workbook/inputs.h"
+
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/scenario.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
@@ -12,8 +15,7 @@
 #include "reports/spreadsheet/limits.h"
 #include "reports/spreadsheet/names.h"
 #include "reports/workbook/inputs_rows.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <float.h>
 #include <string.h>
@@ -27,7 +29,7 @@ struct input {
   int declaration;
   const struct option_sheet *owner; // whose row it is; if shared, the first option
   bool shared;
-  int row, shared_row; // the shared row of the same input, or -1
+  int row, shared_row; // `shared_row`: of the same input, or -1
   int year;            // from 1; 0: not in the timeline
 };
 
@@ -112,7 +114,7 @@ static const char *followed(struct book *book, const struct input *input, size_t
                                    ADDRESS_COLUMN, arena));
 }
 
-// Of an input's cells: all of a row have as many as the one that needs the most.
+// The decimals of an input's cells: all of a row have as many as the one that needs the most.
 static int decimals_of(const struct book *book, const struct input *input) {
   const struct unit *unit = &book->scenario->model->declarations[input->declaration].unit;
   int most = 0;
@@ -159,12 +161,11 @@ static void write_live(struct book *book, const struct input *input) {
   struct arena *arena = book->arena;
   lxw_format *format = figure_format(book, input, CELL_FORMULA, decimals_of(book, input));
   const double value = cell_value(book, input, book->scenario->selected);
-  const char *index = book->sheets->case_index->text;
   const int last = source_column(book) - 1, column = live_column(input);
   const size_t last_case = book->scenario->case_count - 1;
   if (input->year && !last_case)
     return; // a single case's cell is the live one
-  book->sheets->case_index->used = true;
+  const char *index = name_use(book->sheets->case_index);
   if (input->year)
     put_formula_in(book, input->row, column, value, format, "=INDEX(%s:%s,%s,1)",
                    cell_here(book, case_row(book, input, input->row, 0), column),
@@ -493,17 +494,16 @@ static void write_constants(struct book *book) {
 
 static void write_case_choice(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  put_text(book, CASE_ROW, 0, "Case shown (choose it on Cover)", TEXT_PLAIN);
+  put_text(book, CASE_ROW, 0, "Case shown (select it on Cover)", TEXT_PLAIN);
   put_formula_text(book, CASE_ROW, COLUMN_LIVE, scenario->case_labels[scenario->selected],
                    formats_cell_text(&book->formats, CELL_LINK), "=%s",
-                   book->sheets->case_name->text);
+                   name_use(book->sheets->case_name));
   put_text(book, INDEX_ROW, 0, "Its column among the cases", TEXT_PLAIN);
   int last = last_case_column(book);
   static const struct unit number = {.text = "case", .counts = true};
   put_formula(book, INDEX_ROW, COLUMN_LIVE, (double)scenario->selected + 1, CELL_FORMULA, &number,
-              "=MATCH(%s&\"\",%s:%s,0)", book->sheets->case_name->text,
+              "=MATCH(%s&\"\",%s:%s,0)", name_use(book->sheets->case_name),
               cell_fixed(book, HEADER_ROW, COLUMN_CASE), cell_fixed(book, HEADER_ROW, last));
-  book->sheets->case_name->used = true;
   book_place_name(book, book->sheets->case_index, INDEX_ROW, COLUMN_LIVE);
 }
 

@@ -37,7 +37,7 @@ static bool is_ever_given(const struct book *book, const struct option_sheet *sh
   return false;
 }
 
-// Is something given that replaces it?
+// Whether something is given that replaces it.
 static bool is_replaced(const struct book *book, const struct option_sheet *sheet,
                         int declaration) {
   const struct model *model = book->scenario->model;

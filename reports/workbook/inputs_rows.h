@@ -2,15 +2,15 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_INPUTS_ROWS_H
 #define PERTOKEN_REPORTS_WORKBOOK_INPUTS_ROWS_H
 
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
-#include "reports/workbook/sheets.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 bool input_is_read(const struct option_sheet *sheet, int declaration);
 
-// Does the option use the value common to all options that do not set their own?
+// Whether the option uses the value common to all options that do not set their own.
 bool input_is_common(const struct book *book, const struct option_sheet *sheet, size_t which_case,
                      int declaration);
 
@@ -21,7 +21,7 @@ bool input_does_not_apply(const struct book *book, const struct option_sheet *sh
 
 bool input_has_row(const struct book *book, const struct option_sheet *sheet, int declaration);
 
-// Is that row the one of all options that use the common value in every case?
+// Whether that row is the one of all options that use the common value in every case.
 bool input_is_shared(const struct book *book, const struct option_sheet *sheet, int declaration);
 
 #endif

@@ -1,7 +1,5 @@
-// Negotiation: what each side would have to concede, or may ask, for its option's cost per token to
-// match the other's, and to be 5 and 10 % below it, live. Costs are linear in the price, so the
-// price follows from the cost at a price of zero. An option's other side is its cheapest
-// alternative: no buyer pays more because a more expensive one costs as much.
+#include "reports/workbook/negotiation.h"
+
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/chance/draw.h"
@@ -21,12 +19,13 @@
 #include "model/simulate/simulate.h"
 #include "model/simulate/simulation.h"
 #include "reports/faces/parts.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -50,7 +49,7 @@ enum { TARGETS = 3 };
 static const double wanted_savings[TARGETS] = {0, 0.05, 0.10};
 
 static int cost_item(const struct book *book) {
-  return model_find(book->scenario->model, "cost_per_mtok");
+  return model_cost_item(book->scenario->model);
 }
 
 // The option on the other side of an option's negotiation; -1 if there is none.
@@ -236,15 +235,13 @@ static void write_target(struct book *book, const struct deal *deal, size_t t) {
         : arena_printf(book->arena, "Same cost per token as %s", rival);
   put_labels(book, row, label, scenario->model->declarations[deal->price].name,
              scenario->model->declarations[deal->price].unit.text);
-  struct name *saving = NULL;
-  if (t)
-    saving = constants_literal(&book->constants, "wanted", "Saving to negotiate",
-                               arena_printf(book->arena, "%g %%", 100 * wanted_savings[t]),
-                               wanted_savings[t], &unit_percent);
-  if (saving)
-    saving->used = true;
-  put_formula(book, row, COLUMN_SAVING, wanted_savings[t], saving ? CELL_LINK : CELL_FORMULA,
-              &unit_percent, "%s", saving ? arena_printf(book->arena, "=%s", saving->text) : "=0");
+  const char *saving =
+      t ? name_use(constants_literal(&book->constants, "wanted", "Saving to negotiate",
+                                     arena_printf(book->arena, "%g %%", 100 * wanted_savings[t]),
+                                     wanted_savings[t], &unit_percent))
+        : "0";
+  put_formula(book, row, COLUMN_SAVING, wanted_savings[t], t ? CELL_LINK : CELL_FORMULA,
+              &unit_percent, "=%s", saving);
   put_formula(book, row, COLUMN_WANTED, target, CELL_FORMULA, &cost->unit, "=%s*(1-%s)",
               deal->rival_cost, cell_here(book, row, COLUMN_SAVING));
   write_price(book, deal, row, price_at(deal, target));
@@ -404,7 +401,7 @@ static void write_guarantees(struct book *book, const struct option *option) {
 
 // ---- what is late
 
-// A row with the amount of a formula, in its unit. Returns its cell.
+// A row with an amount that a formula gives, in its unit. Returns the amount's cell.
 static const char *put_late(struct book *book, const char *label, const struct unit *unit,
                             double value, enum cell_role role, const char *formula) {
   const int row = book->row++;
@@ -420,7 +417,7 @@ static const struct unit *unit_of(const struct book *book, const char *text) {
   return unit_known(model_unit_text(book->scenario->model, text), book->arena);
 }
 
-// The same of an amount that is shown by compare as well.
+// A row with an amount that `compare` shows as well, under the same label.
 static const char *put_amount(struct book *book, const struct lateness *lateness,
                               enum lateness_amount amount, enum cell_role role,
                               const char *formula) {
@@ -478,7 +475,7 @@ static void write_paid(struct book *book, const struct option_sheet *sheet,
            shown_value(book, sheet, most, 0), CELL_LINK, option_name_used(sheet, most));
 }
 
-// Without the contract's damages, for which the total and the cost have a credit.
+// The cost with the delay, without the contract's damages, which the total and the cost credit.
 static const char *put_late_cost(struct book *book, const struct option_sheet *sheet, int credit) {
   const struct unit *unit = unit_of(book, "USD/Mtok");
   const int tco = model_find(book->scenario->model, "tco"), cost = cost_item(book);

@@ -11,11 +11,13 @@
 #include "reports/faces/answer.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
+#include "reports/sheets/answer_sheet.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,7 +57,7 @@ static enum kind kind_of(const struct book *book, const struct entry *entry) {
   return figure->grade == GRADE_ASSUMED ? KIND_ASSUMED : KIND_SOURCED;
 }
 
-// As somebody typed it where that is shorter: "1 day".
+// An amount as somebody typed it, if that is shorter: "1 day".
 static const char *amount_text(const struct book *book, const struct entry *entry,
                                size_t which_case) {
   const struct unit *unit = &book->scenario->model->declarations[entry->declaration].unit;
@@ -272,7 +274,7 @@ static struct answer scope_of(const struct book *book) {
   return answer;
 }
 
-// Its first column is wide enough for the sentence.
+// The answer's columns: its first one is wide enough for the sentence.
 static size_t columns_of(const struct answer *answer) {
   size_t columns = 1;
   for (size_t t = 0; t < answer->table_count; t++)

@@ -1,12 +1,17 @@
-// Sensitivity: the tornado, live: every swing's ends, their effect, and their order.
-#include "model/questions/sensitivity.h"
+#include "reports/workbook/sensitivity.h"
+
 #include "base/arena.h"
 #include "model/cost/formula.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/questions/sensitivity.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
+#include "reports/sheets/cost_columns.h"
+#include "reports/sheets/cost_curves.h"
+#include "reports/sheets/sheets.h"
+#include "reports/sheets/weakest_grades.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
@@ -14,10 +19,8 @@
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/cost_columns.h"
-#include "reports/workbook/cost_curves.h"
-#include "reports/workbook/sheets.h"
-#include "reports/workbook/weakest_grades.h"
+#include "reports/workbook/negotiation.h"
+#include "reports/workbook/writers.h"
 
 #include <assert.h>
 #include <math.h>
@@ -38,7 +41,7 @@ enum { COLUMN_ORDER = 3, COLUMN_PLACE, COLUMN_DOWN, COLUMN_UP };
 enum { MAX_SWINGS = 12, REPLICA_COLUMN = 4, TORNADO_ROWS = 24 };
 
 #define SWING_SHARE 0.20
-#define MIN_EFFECT  1e-9 // of the swings shown
+#define MIN_EFFECT  1e-9 // no smaller swing is shown
 
 static const struct unit order = {.text = "rank", .counts = true};
 
@@ -49,9 +52,9 @@ struct writer {
   size_t count;
   struct name *share;
   int first, sorted;                // rows of the first swing, and of the first of the sorted ones
-  int base_row, zero_row;           // of the current result, and for a price and a delay of zero
+  int base_row, zero_row;           // with the current result; with a price and a delay of zero
   const struct replica **replicas;  // by option; NULL if nothing moves it
-  size_t (*columns)[MAX_SWINGS][2]; // by option: of its replica; SIZE_MAX: it is not moved
+  size_t (*columns)[MAX_SWINGS][2]; // by option: those of its replica; SIZE_MAX: it is not moved
 };
 
 static const struct scenario *scenario_of(const struct writer *writer) {
@@ -78,7 +81,8 @@ static const char *all_swings(const struct writer *writer, int column) {
   return swing_cells(writer, column, writer->count);
 }
 
-// Of which INDEX picks one: Gnumeric's picks nothing of a single cell.
+// The range for INDEX: at least two rows, because Gnumeric's INDEX returns nothing for a single
+// cell.
 static const char *picked_swings(const struct writer *writer, int column) {
   return swing_cells(writer, column, writer->count > 1 ? writer->count : 2);
 }
@@ -100,8 +104,7 @@ static const char *inwards_text(const struct writer *writer, const char *limit, 
   struct name *share = constants_literal(&writer->book->constants, "swing",
                                          "Distance that a swing keeps from an open limit", "share",
                                          OPEN_LIMIT_SHARE, &unit_plain);
-  share->used = true;
-  return arena_printf(writer->book->arena, "%s+%s*ABS(%s)", limit, share->text, base);
+  return arena_printf(writer->book->arena, "%s+%s*ABS(%s)", limit, name_use(share), base);
 }
 
 static const char *constant_limit(const struct writer *writer, const struct declaration *input,
@@ -109,11 +112,9 @@ static const char *constant_limit(const struct writer *writer, const struct decl
   const double limit = cell_number(low ? input->min : input->max, &input->unit);
   if (limit == 0 || limit == 1)
     return arena_printf(writer->book->arena, "%g", limit);
-  struct name *name =
-      constants_literal(&writer->book->constants, input->name, input->label,
-                        low ? "lowest" : "highest", low ? input->min : input->max, &input->unit);
-  name->used = true;
-  return name->text;
+  return name_use(constants_literal(&writer->book->constants, input->name, input->label,
+                                    low ? "lowest" : "highest", low ? input->min : input->max,
+                                    &input->unit));
 }
 
 // A limit as text in a formula; NULL if there is none.
@@ -128,8 +129,7 @@ static const char *limit_text(const struct writer *writer, const struct swing *s
     int length = model_find(scenario_of(writer)->model, "period_length");
     if (length < 0)
       return periods;
-    option_name(option, length)->used = true;
-    return arena_printf(arena, "%s*%s", periods, option_name(option, length)->text);
+    return arena_printf(arena, "%s*%s", periods, option_name_used(option, length));
   }
   if (low ? !input->has_min : !input->has_max)
     return NULL;
@@ -157,8 +157,7 @@ static const char *percentile_formula(const struct writer *writer, const struct 
       constants_literal(&writer->book->constants, input->name, input_label(writer, swing),
                         low ? "5th percentile" : "95th percentile",
                         low ? swing->low.value : swing->high.value, &input->unit);
-  name->used = true;
-  return arena_printf(writer->book->arena, "=%s", name->text);
+  return arena_printf(writer->book->arena, "=%s", name_use(name));
 }
 
 // "=MAX(D6-pt_swing*ABS(D6),0)"; an integer moves by at least one.
@@ -171,7 +170,8 @@ static const char *end_formula(const struct writer *writer, const struct swing *
   const char *base = cell_here(writer->book, row, COLUMN_BASE),
              *limit = limit_text(writer, swing, base, low);
   const char *sign = low ? "-" : "+";
-  const char *end = arena_printf(arena, "%s%s%s*ABS(%s)", base, sign, writer->share->text, base);
+  const char *end =
+      arena_printf(arena, "%s%s%s*ABS(%s)", base, sign, name_use(writer->share), base);
   if (integer)
     end = arena_printf(arena, "%s(ROUND(%s,0),%s%s1)", low ? "MIN" : "MAX", end, base, sign);
   if (limit)
@@ -194,7 +194,6 @@ static void write_ends(const struct writer *writer, size_t i) {
   put_link(book, row, COLUMN_BASE,
            option_name(moved_option(writer, swing), swing->target.declaration),
            swing->base / unit_cell_factor(&input->unit), &input->unit);
-  writer->share->used = writer->share->used || !swing->ranged;
   const double ends[] = {swing->low.value, swing->high.value};
   for (int k = 0; k < 2; k++)
     put_formula(book, row, COLUMN_LOW + k, ends[k] / unit_cell_factor(&input->unit),
@@ -219,11 +218,10 @@ static const char *cost_text(const struct writer *writer, size_t option, size_t 
       column == SIZE_MAX ? name->text : replica_cell(writer->replicas[option], column);
   if (moved == name->text && shows_saving(writer))
     return present_cost(writer, option);
-  name->used |= moved == name->text;
-  return moved;
+  return moved == name->text ? name_use(name) : moved;
 }
 
-// As cost_saving; a dash where that is none.
+// The saving, like cost_saving; a dash where there is none.
 static const char *saving_formula(const struct writer *writer, const char *cost,
                                   const char *baseline) {
   return arena_printf(writer->book->arena, "=IF(OR(%s<=0,%s<0),\"-\",1-%s/%s)", baseline, cost,
@@ -237,7 +235,7 @@ static double result_at(const struct writer *writer, const struct swing_end *end
              : end->costs[sensitivity->option] / unit_cell_factor(result_unit(writer));
 }
 
-// Like ROUND in the cells: a pure rounding error becomes zero.
+// A number rounded like ROUND in the cells, so that a pure rounding error becomes zero.
 static double rounded(double value) {
   const double scale = pow(10, CEIL_DECIMALS);
   return round(value * scale) / scale;
@@ -247,8 +245,8 @@ static double or_nothing(double value) {
   return isfinite(value) ? value : 0;
 }
 
-// Rounded: swings with the same effect must rank the same on every machine. Nothing without a
-// result at both ends.
+// The difference between a swing's two results, 0 unless there are both. Rounded, because swings
+// with the same effect must rank the same on every machine.
 static double width_of(const struct writer *writer, size_t i) {
   const struct swing *swing = writer->swings[i];
   return rounded(
@@ -280,10 +278,10 @@ static void write_effect(const struct writer *writer, size_t i) {
   const char *low = cell_here(writer->book, row, COLUMN_AT_LOW),
              *high = cell_here(writer->book, row, COLUMN_AT_HIGH);
   struct name *digits = constants_rounding(&book->constants);
-  digits->used = true;
   const double width = width_of(writer, i);
   put_formula_in(book, row, COLUMN_WIDTH, width, result_format(writer, CELL_FORMULA, width),
-                 "=IF(ISNUMBER(%s-%s),ROUND(ABS(%s-%s),%s),0)", high, low, high, low, digits->text);
+                 "=IF(ISNUMBER(%s-%s),ROUND(ABS(%s-%s),%s),0)", high, low, high, low,
+                 name_use(digits));
 }
 
 // ---- the order
@@ -297,7 +295,7 @@ static size_t rank_of(const struct writer *writer, size_t i) {
   return rank;
 }
 
-// How many are wider, plus the equal ones above.
+// A swing's rank: how many are wider, plus the equal ones above it.
 static void write_rank(const struct writer *writer, size_t i) {
   struct book *book = writer->book;
   struct arena *arena = book->arena;
@@ -354,7 +352,7 @@ static void write_sorted(const struct writer *writer, size_t k) {
     const char *present = cell_fixed(writer->book, writer->base_row, COLUMN_BASE);
     put_formula_in(book, row, COLUMN_DOWN + e, change, result_format(writer, CELL_FORMULA, change),
                    "=IF(ISNUMBER(%s-%s),ROUND(%s-%s,%s),0)", result, present, result, present,
-                   constants_rounding(&book->constants)->text);
+                   name_use(constants_rounding(&book->constants)));
   }
 }
 
@@ -417,8 +415,8 @@ static size_t swing_columns(const struct writer *writer, size_t option,
 // What Negotiation reads: the cost with an input of zero, each a column of the option's replica.
 enum negotiated { PRICE_ZERO, DELAY_ZERO, NEGOTIATED };
 
-// Their columns, from `first` on: SIZE_MAX for an input that the option lacks. Returns the column
-// after them.
+// The columns of those inputs, from `first` on: SIZE_MAX for one that the option lacks. Returns the
+// column after them.
 static size_t zero_columns(const struct writer *writer, const struct option *option, size_t first,
                            struct replica_column *columns, size_t of[NEGOTIATED]) {
   static const char *const titles[NEGOTIATED] = {"price zero", "delay zero"};
@@ -482,7 +480,6 @@ static void write_cost(const struct writer *writer, int row, size_t o) {
   const int item = writer->sensitivity->item;
   const struct unit *unit = &scenario->model->declarations[item].unit;
   struct name *cost = option_name(&book->sheets->options[o], item);
-  cost->used = true;
   put_text(
       book, row, COLUMN_LABEL,
       arena_printf(book->arena, "Cost per million output tokens of %s", scenario->options[o].label),
@@ -501,7 +498,6 @@ static void write_base(const struct writer *writer) {
            arena_printf(book->arena, "%s, at present", question(writer)), TEXT_STRONG);
   put_text(book, writer->base_row, COLUMN_UNIT, result_unit(writer)->text, TEXT_PLAIN);
   if (!shows_saving(writer)) {
-    cost->used = true;
     put_link(book, writer->base_row, COLUMN_BASE, cost, base_result(writer), result_unit(writer));
     return;
   }

@@ -10,12 +10,13 @@
 #include "model/scenario/scenario.h"
 #include "reports/answers/simulation.h"
 #include "reports/print/verdict.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/sheets.h"
+#include "reports/workbook/writers.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -87,17 +88,15 @@ static double rank_error(const struct simulation *simulation) {
 
 // How many live inputs differ from the run's, and whether that, or the case, makes it outdated.
 static void write_state(struct book *book, const struct simulation_rows *rows) {
-  static const struct unit inputs = {.text = "inputs", .counts = true};
   struct arena *arena = book->arena;
   const struct input_area *area = &book->sheets->area;
-  struct name *case_name = book->sheets->case_name;
-  case_name->used = true;
   put_state(book, rows->state, COLUMN_VALUE,
             arena_printf(arena, "=IF(AND(%s=0,%s&\"\"=%s),\"%s\",\"%s\")",
-                         cell_fixed(book, rows->differing, COLUMN_VALUE), case_name->text,
+                         cell_fixed(book, rows->differing, COLUMN_VALUE),
+                         name_use(book->sheets->case_name),
                          cell_fixed(book, rows->case_name, COLUMN_VALUE), good, bad),
             good, bad, true);
-  put_formula(book, rows->differing, COLUMN_VALUE, 0, CELL_FORMULA, &inputs,
+  put_formula(book, rows->differing, COLUMN_VALUE, 0, CELL_FORMULA, &unit_inputs,
               "=SUMPRODUCT((%s:%s<>%s:%s)*1)",
               cell_on(book, SHEET_INPUTS, area->first_row, COLUMN_LIVE),
               cell_fixed(book, area->last_row, COLUMN_LIVE),
@@ -281,7 +280,7 @@ static double weight_of(const struct simulation *simulation, size_t group) {
   return weight;
 }
 
-// The largest effect first.
+// The inputs and groups, the one with the largest effect first.
 static size_t *order_of(struct book *book) {
   const struct simulation *simulation = book->sheets->simulation;
   size_t *order = arena_array(book->arena, simulation->group_count, sizeof *order);
@@ -487,7 +486,7 @@ static double round_step(double least) {
   return 10 * ten;
 }
 
-// As many decimals as it takes to distinguish the ticks; the ends of bars are not round.
+// The format of an axis: as many decimals as distinguish its ticks; the ends of bars are not round.
 static const char *axis_format(enum outcome_kind kind, double low, double high, bool at_ticks) {
   if (kind == OUTCOME_SAVING)
     return at_ticks && high - low > 0.1 ? "0 %" : "0.0 %";
@@ -588,8 +587,8 @@ static const char *note_text(const struct simulation *simulation, struct arena *
                       simulation->group_count, simulation->group_count == 1 ? "" : "s");
 }
 
-// How often each value was drawn, from which ranges, and the charts. Returns the last row to be
-// printed.
+// Writes how often each value was drawn, from which ranges, and the charts. Returns the last row to
+// be printed.
 static int write_draws(struct book *book) {
   const struct simulation *simulation = book->sheets->simulation;
   const int charts = book->row;
@@ -633,13 +632,4 @@ void write_simulation(struct book *book) {
              bar_column(book, simulation->outcomes, 0) +
                  BAR_COLUMNS * (int)simulation->outcome_count - 1);
   end_sheet(book, last, last_column(simulation));
-}
-
-const char *simulation_state(const struct book *book) {
-  return cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.state, COLUMN_VALUE);
-}
-
-const char *simulation_cheapest(const struct book *book, size_t option) {
-  return cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.cheapest,
-                 COLUMN_VALUE + (int)option);
 }

@@ -15,6 +15,10 @@
 #include "reports/answers/cases.h"
 #include "reports/answers/questions.h"
 #include "reports/faces/answer.h"
+#include "reports/outputs/outputs.h"
+#include "reports/sheets/cost_curves.h"
+#include "reports/sheets/sheets.h"
+#include "reports/sheets/weakest_grades.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
@@ -24,9 +28,9 @@
 #include "reports/spreadsheet/step_numbers.h"
 #include "reports/spreadsheet/steps.h"
 #include "reports/spreadsheet/tabs.h"
-#include "reports/workbook/cost_curves.h"
-#include "reports/workbook/sheets.h"
-#include "reports/workbook/weakest_grades.h"
+#include "reports/workbook/negotiation.h"
+#include "reports/workbook/sensitivity.h"
+#include "reports/workbook/writers.h"
 
 #include <math.h>
 #include <string.h>
@@ -89,7 +93,7 @@ static const char *option_about(const struct book *book, const char *tab) {
   return "";
 }
 
-const char *sheet_about(const struct book *book, const char *tab) {
+static const char *sheet_about(const struct book *book, const char *tab) {
   for (size_t i = 0; i < KINDS; i++)
     if (kinds[i].name && !strcmp(kinds[i].name, tab))
       return kinds[i].about;
@@ -119,7 +123,7 @@ static void check_cases(const struct book *book) {
                           scenario->case_labels[other], scenario->case_labels[c]);
 }
 
-// All other sheets keep their names, whatever an option is called.
+// The names of all other sheets are taken first: they stay the same, whatever an option is called.
 static struct tabs plan_tabs(struct book *book) {
   struct tabs tabs = {.arena = book->arena};
   for (size_t i = 0; i < KINDS; i++)
@@ -244,7 +248,7 @@ static void walk(struct book *book, bool write) {
 static int cost_decimals(const struct book *book) {
   enum { DIGITS = 3, MOST = 15 };
   const struct scenario *scenario = book->scenario;
-  const int cost = model_find(scenario->model, "cost_per_mtok");
+  const int cost = model_cost_item(scenario->model);
   double least = 1;
   for (size_t o = 0; cost >= 0 && o < scenario->option_count; o++)
     for (size_t c = 0; option_has(&scenario->options[o], cost) && c < scenario->case_count; c++) {
@@ -273,7 +277,7 @@ static int write_file(struct book *book, const struct output *output, const void
 
 int workbook_write(const struct scenario *scenario, const struct simulation *simulation,
                    const char *path, struct arena *arena, struct diagnostics *diagnostics) {
-  struct sheets sheets = {.simulation = simulation};
+  struct sheets sheets = {.simulation = simulation, .about = sheet_about};
   struct book book = {
       .scenario = scenario, .sheets = &sheets, .arena = arena, .diagnostics = diagnostics};
   return plan(&book) ? -1 : book_write(&book, path, write_file, NULL);

@@ -122,7 +122,7 @@ def weakest(shown, sheet, columns):
 def judge(shown, origin, grades, count):
     place = layout.Inputs(shown.book)
     entry = next(entry for entry in place.rows if entry.key == 'b.list_price')
-    case = shown.at('Cover', shown.row('Cover', 'Case: choose it here'), 2)
+    case = shown.at('Cover', shown.row('Cover', 'Case (select)'), 2)
     column = place.columns[f'As written, from: {case}']
     origin = tuple(text.format(place=place.sheet.text(entry.row, column)) for text in origin)
     for where, said in (('Inputs', origins(shown, 'b.list_price')), ('Evidence', on_evidence(shown, 'b', 'list_price'))):
@@ -563,7 +563,7 @@ def test_not_validated(folder):
         edits = {('Inputs', rows[key], inputs.cases['base']): value for key, value in typed.items()}
         edits[(name.sheet, *xlsx.position(name.ref))] = case
         shown = Shown(book, in_gnumeric(wrong, book, edits, folder))
-        case_row = shown.row('Cover', 'Case: choose it here')
+        case_row = shown.row('Cover', 'Case (select)')
         state = shown.at('Cover', case_row + 1, 2)
         said = next(shown.at('Cover', row, 1) for row in range(1, case_row) if book.sheets['Cover'].cell(row, 1)
                     and book.sheets['Cover'].cell(row, 1).formula)
@@ -603,7 +603,7 @@ def test_not_following(folder):
         expect(f'Rent or own: H100. {said}' in cover, f'Cover: {cover}')
         log = shown.row('Change log', 'Total')
         more = shown.at('Change log', log + 21, 1) or ''
-        expect(more == ('and 3 more: see Inputs, column In any case' if count == 23 else ''), f'Change log: {more}')
+        expect(more == ('and 3 more: see Inputs, column In some case' if count == 23 else ''), f'Change log: {more}')
 
 
 def check_all(count, folder, office):

@@ -8,7 +8,7 @@ import xlsx
 
 FIELDS = {'Source': 'source', 'Date': 'date', 'Grade': 'grade', 'From': 'from'}
 INSTEAD = {'Date': '-', 'Grade': 'assumed', 'From': 'this workbook'}
-CHANGED, ANYWHERE, NUMBER, SAID, RUN = 'Overwritten', 'In any case', 'So far', 'In the Change log', 'Simulated'
+CHANGED, ANYWHERE, NUMBER, SAID, RUN = 'Overwritten', 'In some case', 'So far', 'In the Change log', 'Simulated'
 ELSEWHERE = 'in a case that is not shown'
 LISTED = 20  # in the Change log
 
@@ -78,4 +78,4 @@ class Typed:
     def not_listed(self):
         """What it says below those that it has room for."""
         more = len(self.anywhere) - LISTED
-        return f'and {more} more: see Inputs, column In any case' if more > 0 else ''
+        return f'and {more} more: see Inputs, column In some case' if more > 0 else ''

@@ -1,55 +1,36 @@
-// Outputs: the options side by side, category by category and year by year.
-#include "reports/workbook/outputs.h"
+#include "reports/outputs/outputs.h"
+
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/outputs/charts.h"
+#include "reports/outputs/crossings.h"
+#include "reports/outputs/missing.h"
+#include "reports/outputs/rows.h"
+#include "reports/outputs/verdict.h"
+#include "reports/outputs/words.h"
+#include "reports/outputs/zero_price.h"
+#include "reports/sheets/sheets.h"
+#include "reports/sheets/weakest_grades.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/sheets.h"
-#include "reports/workbook/weakest_grades.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
 
-int outputs_option_column(size_t option) {
-  return COLUMN_VALUE + (int)option;
-}
-
-const char *outputs_all_options(const struct book *book, int row) {
-  const int last = outputs_option_column(book->scenario->option_count - 1);
-  return arena_printf(book->arena, "%s:%s", cell_fixed(book, row, outputs_option_column(0)),
-                      cell_fixed(book, row, last));
-}
-
-const char *outputs_cell(const struct book *book, int row, size_t option) {
-  return cell_address(row, outputs_option_column(option), ADDRESS_ROW, book->arena);
-}
-
-const char *outputs_fixed(const struct book *book, int row) {
-  return cell_fixed(book, row, COLUMN_VALUE);
-}
-
-double outputs_value(const struct book *book, size_t option, const char *item, int period) {
-  return shown_value(book, &book->sheets->options[option], model_find(book->scenario->model, item),
-                     period);
-}
-
-const struct unit *outputs_unit(const struct book *book, const char *item) {
-  return &book->scenario->model->declarations[model_find(book->scenario->model, item)].unit;
-}
-
-const char *outputs_number(double value, int decimals, struct arena *arena) {
-  const double scale = pow(10, decimals);
-  return arena_printf(arena, "%.*f", decimals, round(value * scale) / scale);
+// A text for each option, from `column` on, wrapped.
+static void put_option_texts(struct book *book, int row, int column, const char *const *texts) {
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    put_text(book, row, column + (int)o, texts[o], TEXT_RIGHT_WRAPPED);
 }
 
 static const char *option_label(const struct book *book, size_t option) {
@@ -65,27 +46,6 @@ static void write_ids(struct book *book, const char *heading,
     put_headings(book, book->row, outputs_option_column(o), &label, 1);
   }
   book->row++;
-}
-
-int outputs_labels(struct book *book, const char *label, const char *key, const char *unit) {
-  put_labels(book, book->row, label, key, unit);
-  return book_place(book, book->row++);
-}
-
-const char *outputs_text(struct book *book, const char *label, const char *key, const char *formula,
-                         const char *value) {
-  const int row = outputs_labels(book, label, key, "-");
-  put_formula_text(book, row, COLUMN_VALUE, value, formats_text(&book->formats, TEXT_PLAIN), "%s",
-                   formula);
-  return outputs_fixed(book, row);
-}
-
-const char *outputs_count(struct book *book, const char *label, const char *key,
-                          const char *formula, double value) {
-  static const struct unit options = {.text = "options", .counts = true};
-  const int row = outputs_labels(book, label, key, options.text);
-  put_formula(book, row, COLUMN_VALUE, value, CELL_FORMULA, &options, "%s", formula);
-  return outputs_fixed(book, row);
 }
 
 // A scalar for every option that has it.
@@ -145,15 +105,6 @@ static void write_grades(struct book *book) {
                      formats_text(&book->formats, TEXT_LINKED_RIGHT), "=%s", grades_cell(book, o));
 }
 
-const char *outputs_label(const struct book *book, const struct option_sheet *sheet) {
-  return cell_on(book, SHEET_OUTPUTS, book->sheets->rows.options,
-                 outputs_option_column((size_t)(sheet - book->sheets->options)));
-}
-
-const char *outputs_grade(const struct book *book, size_t option) {
-  return cell_on(book, SHEET_OUTPUTS, book->sheets->rows.grade, outputs_option_column(option));
-}
-
 // A single option saves nothing against itself.
 static void write_savings(struct book *book) {
   struct output_rows *rows = &book->sheets->rows;
@@ -170,7 +121,7 @@ static void write_savings(struct book *book) {
 
 static void write_results(struct book *book) {
   struct output_rows *rows = &book->sheets->rows;
-  int cost = model_find(book->scenario->model, "cost_per_mtok");
+  int cost = model_cost_item(book->scenario->model);
   int levelised = model_find(book->scenario->model, "levelised_cost_per_mtok");
   rows->options = book_place(book, book->row);
   write_ids(book, "Results", option_label);
@@ -197,8 +148,8 @@ static void write_results(struct book *book) {
   }
   write_grades(book);
   write_savings(book);
-  place_ranked(book);
-  place_crossings(book);
+  verdict_place_ranked(book);
+  crossings_place(book);
 }
 
 static void write_categories(struct book *book) {
@@ -217,7 +168,7 @@ static void write_share(struct book *book, int declaration, int category_row) {
   struct arena *arena = book->arena;
   const struct declaration *item = &book->scenario->model->declarations[declaration];
   int tokens = model_find(book->scenario->model, "tokens_total");
-  int cost = model_find(book->scenario->model, "cost_per_mtok");
+  int cost = model_cost_item(book->scenario->model);
   const struct unit *unit = &book->scenario->model->declarations[cost].unit;
   const struct unit *per = &book->scenario->model->declarations[tokens].unit;
   struct conversion excess = conversion_multiply(
@@ -298,21 +249,11 @@ static int write_yearly(struct book *book, struct option_sheet *sheet, int decla
   return row;
 }
 
-static int series_of(const struct book *book, const char *name) {
-  const int d = model_find(book->scenario->model, name);
-  return d >= 0 && book->scenario->model->declarations[d].kind == DECLARATION_SERIES ? d : -1;
-}
-
-bool outputs_any_series(const struct book *book, const char *name) {
-  const int d = series_of(book, name);
-  return d >= 0 && scenario_has(book->scenario, d);
-}
-
-// For a series, a row for each option.
+// A row of a series for each option; -1 for one that lacks it.
 static int *write_all_yearly(struct book *book, const char *name) {
   const size_t count = book->scenario->option_count;
   int *rows = arena_array(book->arena, count, sizeof *rows);
-  const int d = series_of(book, name);
+  const int d = outputs_series(book, name);
   for (size_t o = 0; o < count; o++) {
     struct option_sheet *sheet = &book->sheets->options[o];
     rows[o] = d >= 0 && option_has(sheet->option, d) ? write_yearly(book, sheet, d) : -1;
@@ -322,16 +263,15 @@ static int *write_all_yearly(struct book *book, const char *name) {
 
 // The end of each period, at most the horizon: the chart's lines stop there.
 static void write_ends(struct book *book) {
-  const int end = series_of(book, "end"), horizon = model_find(book->scenario->model, "horizon");
+  const int end = outputs_series(book, "end"),
+            horizon = model_find(book->scenario->model, "horizon");
   for (size_t o = 0; o < book->scenario->option_count; o++) {
     const struct option_sheet *sheet = &book->sheets->options[o];
     book->sheets->outputs->years[o] = -1;
     if (end < 0 || horizon < 0 || !option_has(sheet->option, end))
       continue;
     const struct unit *unit = &book->scenario->model->declarations[end].unit;
-    struct name *name = option_name(sheet, horizon);
-    const char *id = sheet->option->id;
-    name->used = true;
+    const char *id = sheet->option->id, *horizon_name = option_name_used(sheet, horizon);
     book->sheets->outputs->years[o] = outputs_labels(
         book, arena_printf(book->arena, "Time since the purchase, %s", sheet->option->label),
         arena_printf(book->arena, "%s.time", id), unit->text);
@@ -339,7 +279,7 @@ static void write_ends(struct book *book) {
       const char *from = series_cell(book, sheet, end, COLUMN_PERIOD + t);
       put_formula(book, book->sheets->outputs->years[o], COLUMN_PERIOD + t,
                   fmin(shown_value(book, sheet, end, t), shown_value(book, sheet, horizon, 0)),
-                  CELL_FORMULA, unit, "=MIN(%s,%s)", from, name->text);
+                  CELL_FORMULA, unit, "=MIN(%s,%s)", from, horizon_name);
     }
   }
 }
@@ -363,7 +303,7 @@ static void write_years(struct book *book) {
 // A row of a series up to the horizon; after it, the last value is repeated at the same time.
 static int write_held(struct book *book, size_t option, int row, const char *name) {
   const struct option_sheet *sheet = &book->sheets->options[option];
-  const int d = series_of(book, name), times = book->sheets->outputs->years[option];
+  const int d = outputs_series(book, name), times = book->sheets->outputs->years[option];
   const struct declaration *item = &book->scenario->model->declarations[d];
   const int held = outputs_labels(
       book,
@@ -415,35 +355,21 @@ static void write_lines(struct book *book) {
 static void write_workings(struct book *book) {
   put_workings(book, book->row);
   book->row += 3;
-  write_ranked(book);
-  write_words(book);
-  write_free(book);
-  write_missing(book);
+  verdict_write_ranked(book);
+  words_write(book);
+  zero_price_write(book);
+  missing_write(book);
   const int head = book->row;
   book->row = put_periods(book, head, "By period", "");
   book->sheets->outputs->years =
       arena_array(book->arena, book->scenario->option_count, sizeof *book->sheets->outputs->years);
   write_ends(book);
   write_lines(book);
-  write_crossings(book);
+  crossings_write(book);
   blank_undated(book, head, book->row - 1);
 }
 
-bool outputs_horizons_differ(const struct scenario *scenario) {
-  const int most = longest_periods(scenario);
-  bool differ = false;
-  for (size_t c = 0; c < scenario->case_count; c++) {
-    int longest = 1;
-    for (size_t o = 0; o < scenario->option_count; o++) {
-      const int periods = option_periods(scenario, &scenario->options[o], c);
-      longest = periods > longest ? periods : longest;
-    }
-    differ |= longest < most;
-  }
-  return differ;
-}
-
-// Above the results; the verdict itself is written with them.
+// The row of the answer, above the results; the verdict itself is written with them.
 static void write_answer(struct book *book, int row) {
   put_text(book, row, 0, "Cheapest per output token", TEXT_STRONG);
   book->sheets->rows.cheapest = book_place(book, row);
@@ -457,10 +383,10 @@ static void write_answer(struct book *book, int row) {
 }
 
 static void write_state(struct book *book, int row) {
-  struct name *case_name = book->sheets->case_name;
   put_text(book, row, 0, "Case shown", TEXT_PLAIN);
   put_formula_text(book, row, COLUMN_VALUE, book->scenario->case_labels[book->scenario->selected],
-                   formats_cell_text(&book->formats, CELL_LINK), "=%s", case_name->text);
+                   formats_cell_text(&book->formats, CELL_LINK), "=%s",
+                   name_use(book->sheets->case_name));
   put_text(book, row + 1, 0, "Checks", TEXT_PLAIN);
   put_check_state(book, row + 1, COLUMN_VALUE);
   write_answer(book, row + 2);

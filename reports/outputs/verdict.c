@@ -1,22 +1,19 @@
-// Which option is the cheapest: the rule of model/scenario/ranking in formulas, so that it follows
-// the inputs. What no input changes, such as workloads that differ, is a fixed property of the
-// option.
+#include "reports/outputs/verdict.h"
+
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/outputs/rows.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/outputs.h"
-#include "reports/workbook/sheets.h"
 
 #include <stddef.h>
-
-static const struct unit flag = {.text = "flag", .counts = true};
 
 static const struct standing *standing_of(struct book *book, size_t option) {
   return &book->sheets->ranking->options[option];
@@ -63,9 +60,8 @@ static const char *beyond(struct book *book, size_t option, size_t amount) {
   struct name *limit =
       constants_literal(&book->constants, "ranking", amount_labels[amount].limit,
                         amount_labels[amount].limit_note, rule->limit, &unit_percent);
-  limit->used = true;
   return arena_printf(book->arena, "%s%s%s", amount_cell(book, option, amount),
-                      rule->at_most ? ">" : "<", limit->text);
+                      rule->at_most ? ">" : "<", name_use(limit));
 }
 
 // "=IF(D$20<pt_ranking_1,0,1)"
@@ -116,7 +112,6 @@ static void write_amount(struct book *book, size_t option, size_t amount,
   struct name *shown =
       constants_literal(&book->constants, "ranking", amount_labels[amount].shown,
                         amount_labels[amount].shown_note, rule->shown, &unit_percent);
-  shown->used = true;
   const double value = shown_value(book, sheet, item, 0);
   const bool holds = ranking_holds(rule, value);
   const char *nothing = is_last(amount) ? VERDICT_RANKED : "";
@@ -125,7 +120,7 @@ static void write_amount(struct book *book, size_t option, size_t amount,
                    formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
                    "=IF(%s,\"%s\"&FIXED(ROUND(%s(%s,%s)*100,1),1,1)&\"%s\",\"%s\")",
                    beyond(book, option, amount), rule->before, rule->at_most ? "MAX" : "MIN",
-                   amount_cell(book, option, amount), shown->text, rule->after, nothing);
+                   amount_cell(book, option, amount), name_use(shown), rule->after, nothing);
   if (rows->beside)
     write_beside(book, option, rule, rows, holds);
 }
@@ -147,7 +142,7 @@ static const char *why_formula(struct book *book, size_t option, const struct am
   return formula;
 }
 
-// For a ranked option, that it is ranked. A formula if amounts decide.
+// Why an option is not ranked, or that it is: a formula if amounts decide.
 static void write_why(struct book *book, size_t option, int row, const struct amount_rows *rows) {
   const int column = outputs_option_column(option);
   const struct standing *standing = standing_of(book, option);
@@ -171,11 +166,9 @@ bool verdict_has_bars(struct book *book) {
   return ranking->option_count > 1 && any;
 }
 
-// Among the results, before what it is derived from.
-void place_ranked(struct book *book) {
+void verdict_place_ranked(struct book *book) {
   if (book->scenario->option_count > 1 && verdict_has_bars(book))
-    book->sheets->rows.why_not =
-        outputs_labels(book, "Ranked, or why not", "why_not_ranked", unit_plain.text);
+    book->sheets->rows.why_not = outputs_labels(book, "Ranked?", "why_not_ranked", unit_plain.text);
 }
 
 static void write_reasons(struct book *book) {
@@ -195,15 +188,16 @@ static void write_reasons(struct book *book) {
     write_why(book, o, book->sheets->rows.why_not, rows);
 }
 
-void write_ranked(struct book *book) {
+void verdict_write_ranked(struct book *book) {
   const size_t count = book->scenario->option_count;
   if (count == 1)
     return;
   book->sheets->rows.ranked =
-      outputs_labels(book, "Ranked against the others: 1 or 0", "ranked", flag.text);
+      outputs_labels(book, "Ranked against the others: 1 or 0", "ranked", unit_flag.text);
   for (size_t o = 0; o < count; o++)
     put_formula(book, book->sheets->rows.ranked, outputs_option_column(o),
-                standing_of(book, o)->ranked, CELL_FORMULA, &flag, "%s", ranked_formula(book, o));
+                standing_of(book, o)->ranked, CELL_FORMULA, &unit_flag, "%s",
+                ranked_formula(book, o));
   if (verdict_has_bars(book))
     write_reasons(book);
 }
@@ -267,10 +261,10 @@ static void write_alternatives(struct book *book, const struct verdict *verdict)
 // equal.
 static void write_flags(struct book *book, struct verdict *verdict) {
   const struct ranking *ranking = book->sheets->ranking;
-  verdict->flags_row = outputs_labels(book, "Flag of the cheapest", "cheapest", flag.text);
+  verdict->flags_row = outputs_labels(book, "Flag of the cheapest", "cheapest", unit_flag.text);
   for (size_t o = 0; o < book->scenario->option_count; o++)
     put_formula(book, verdict->flags_row, outputs_option_column(o), standing_of(book, o)->cheapest,
-                CELL_FORMULA, &flag, "=IF(AND(COUNT(%s)>1,%s<=MIN(%s)),1,0)", verdict->costs,
+                CELL_FORMULA, &unit_flag, "=IF(AND(COUNT(%s)>1,%s<=MIN(%s)),1,0)", verdict->costs,
                 outputs_cell(book, verdict->costs_row, o), verdict->costs);
   const char *flags = outputs_all_options(book, verdict->flags_row);
   verdict->count =
@@ -330,7 +324,7 @@ static void write_cheapest(struct book *book, struct verdict *verdict) {
                    outputs_fixed(book, none), ids, verdict->count);
 }
 
-void write_verdict(struct book *book, struct verdict *verdict) {
+void verdict_write(struct book *book, struct verdict *verdict) {
   *verdict = (struct verdict){.names = ""};
   write_ranked_costs(book, verdict);
   write_flags(book, verdict);

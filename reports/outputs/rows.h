@@ -1,15 +1,17 @@
-// outputs: the sheet Outputs, for its own source files only.
-#ifndef PERTOKEN_REPORTS_WORKBOOK_OUTPUTS_H
-#define PERTOKEN_REPORTS_WORKBOOK_OUTPUTS_H
+// rows: the rows of Outputs, an option's cells in them, and how its next row is written.
+#ifndef PERTOKEN_REPORTS_OUTPUTS_ROWS_H
+#define PERTOKEN_REPORTS_OUTPUTS_ROWS_H
 
 #include "base/arena.h"
+#include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <xlsxwriter.h>
 
 struct share {
   int row;
@@ -48,7 +50,10 @@ const char *outputs_all_options(const struct book *book, int row);
 // Whether the cases' horizons differ, so that the last periods' columns are empty in some.
 bool outputs_horizons_differ(const struct scenario *scenario);
 
-// Whether an option has a series of that name.
+// The series of that name; -1 if the model has none.
+int outputs_series(const struct book *book, const char *name);
+
+// Whether an option has that series.
 bool outputs_any_series(const struct book *book, const char *name);
 
 // A row's cell for an option, "D$7", and its cell in COLUMN_VALUE, "$D$7".
@@ -70,42 +75,11 @@ const struct unit *outputs_unit(const struct book *book, const char *item);
 // some spreadsheets show what rounding leaves behind.
 const char *outputs_number(double value, int decimals, struct arena *arena);
 
-// The text for a ranked option in the row "Ranked, or why not".
-#define VERDICT_RANKED "yes"
+// "|base|dear_power|", in which a formula finds a name; "" for none.
+const char *outputs_name_list(const struct texts *names, struct arena *arena);
 
-// Which of several options are ranked and why the others are not: the row for it among the results
-// and, in the workings, what it is derived from.
-void place_ranked(struct book *book);
-void write_ranked(struct book *book);
-
-// Which option is the cheapest, live. Addresses are absolute.
-struct verdict {
-  int costs_row, flags_row; // of the ranked options' costs, of the cheapest's flags
-  const char *costs;        // those costs, a range in which unranked options have texts
-  const char *count;        // how many tie for the cheapest: 0 if fewer than two are ranked
-  const char *first;        // the first of them, from 1
-  const char *names;        // the answer in the selected case
-};
-
-void write_verdict(struct book *book, struct verdict *verdict);
-
-// When the cumulative costs cross the baseline's: its row among the results and, in the workings,
-// what it is derived from.
-void place_crossings(struct book *book);
-void write_crossings(struct book *book);
-
-// The answer's sentence, in parts that the Cover joins; after the results.
-void write_words(struct book *book);
-
-// Which options have a price of zero; in the workings.
-void write_free(struct book *book);
-
-// The costs that each option leaves out, in the order of the model; in the workings.
-void write_missing(struct book *book);
-
-// The number of rows that the charts need, and the charts.
-int outputs_chart_rows(const struct book *book);
-void insert_charts(struct book *book);
-void break_pages(struct book *book, int tables, int years);
+// For other sheets: an option's label, and its weakest grade that matters.
+const char *outputs_label(const struct book *book, const struct option_sheet *sheet);
+const char *outputs_grade(const struct book *book, size_t option);
 
 #endif

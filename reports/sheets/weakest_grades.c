@@ -1,4 +1,4 @@
-#include "reports/workbook/weakest_grades.h"
+#include "reports/sheets/weakest_grades.h"
 
 #include "base/arena.h"
 #include "model/cost/model.h"
@@ -9,19 +9,19 @@
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/grading.h"
 #include "model/scenario/scenario.h"
+#include "reports/sheets/cost_columns.h"
+#include "reports/sheets/inputs_written.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/cost_columns.h"
-#include "reports/workbook/inputs_written.h"
-#include "reports/workbook/sheets.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-// As in the tornado: a figure at both ends, the cost there, and its effect; then the place of its
-// grade, and that place if the figure matters.
+// Columns of a figure: its two ends, the cost at each, and the effect on it, as in the tornado;
+// then the place of its grade, and that place if the figure matters.
 enum {
   COLUMN_LOW = COLUMN_VALUE,
   COLUMN_HIGH,
@@ -41,15 +41,15 @@ struct graded {
   struct book *book;
   const struct option_sheet *option;
   int item;                            // the cost per token
-  int declarations[MAX_GRADED], count; // of the inputs that have a row on Inputs
-  int cost_row, row, all_row; // of the current cost, of the first input, of the weakest of all
+  int declarations[MAX_GRADED], count; // the inputs that have a row on Inputs
+  int cost_row, row, all_row; // with the current cost, the first input, the weakest grade of all
   const struct replica *replica;
-  const char *order; // the cells of the grades
-  struct name *swing, *matters;
+  const char *order;           // the cells of the grades
+  const char *swing, *matters; // the names of the two shares
 };
 
 static int cost_item(const struct book *book) {
-  return model_find(book->scenario->model, "cost_per_mtok");
+  return model_cost_item(book->scenario->model);
 }
 
 static void find_inputs(struct graded *graded) {
@@ -161,7 +161,7 @@ static void write_ends(const struct graded *graded, int i) {
   const int row = graded->row + i, d = graded->declarations[i];
   const struct unit *unit = &book->scenario->model->declarations[d].unit;
   const char *input = option_name_used(graded->option, d);
-  const char *swing = graded->swing->text;
+  const char *swing = graded->swing;
   put_formula(book, row, COLUMN_LOW, end_of(graded, d, false) / unit_cell_factor(unit),
               CELL_FORMULA, unit, "=%s*(1-%s)", input, swing);
   const double high = end_of(graded, d, true) / unit_cell_factor(unit);
@@ -195,9 +195,9 @@ static void write_figure(const struct graded *graded, int i) {
               cell_here(book, row, COLUMN_AT_HIGH), cell_here(book, row, COLUMN_AT_LOW), cost,
               cell_here(book, row, COLUMN_AT_HIGH), cost);
   const char *threshold = is_price(graded, d)
-                              ? arena_printf(book->arena, "%s*(%s<>0)", graded->matters->text,
+                              ? arena_printf(book->arena, "%s*(%s<>0)", graded->matters,
                                              option_name_used(graded->option, d))
-                              : graded->matters->text;
+                              : graded->matters;
   put_formula(book, row, COLUMN_STRENGTH, place_of(graded, d), CELL_FORMULA, &place_unit, "=%s",
               place_formula(graded, d));
   put_formula(book, row, COLUMN_PLACE, matters(graded, i) ? place_of(graded, d) : 1, CELL_FORMULA,
@@ -276,11 +276,8 @@ static void write_answer(const struct graded *graded, int row) {
                                  : all);
 }
 
-static struct name *share(struct book *book, const char *label, const char *typed, double value) {
-  struct name *name =
-      constants_literal(&book->constants, "grade", label, typed, value, &unit_percent);
-  name->used = true;
-  return name;
+static const char *share(struct book *book, const char *label, const char *typed, double value) {
+  return name_use(constants_literal(&book->constants, "grade", label, typed, value, &unit_percent));
 }
 
 int grades_write(struct book *book, int row, int calculations) {

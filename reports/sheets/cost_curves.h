@@ -1,10 +1,10 @@
 // cost_curves: the cost per token at other utilizations and at other batches, live: the calculation
 // repeated for each point, on the sheet Sensitivity. Outputs draws them.
-#ifndef PERTOKEN_REPORTS_WORKBOOK_COST_CURVES_H
-#define PERTOKEN_REPORTS_WORKBOOK_COST_CURVES_H
+#ifndef PERTOKEN_REPORTS_SHEETS_COST_CURVES_H
+#define PERTOKEN_REPORTS_SHEETS_COST_CURVES_H
 
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
-#include "reports/workbook/sheets.h"
 
 #include <stddef.h>
 

@@ -1,9 +1,10 @@
-// sheets: the sheets of the workbook, and what they know about one another. The sheet that owns a
-// place records it when the book is laid out; sheets that read it may come before or after.
+// sheets: what the sheets of a scenario's workbook know about one another, and what they share. The
+// sheet that owns a place records it when the book is laid out; sheets that read it may come before
+// or after.
 //
 // Rows and columns count from 0; -1 means none.
-#ifndef PERTOKEN_REPORTS_WORKBOOK_SHEETS_H
-#define PERTOKEN_REPORTS_WORKBOOK_SHEETS_H
+#ifndef PERTOKEN_REPORTS_SHEETS_SHEETS_H
+#define PERTOKEN_REPORTS_SHEETS_SHEETS_H
 
 #include "model/cost/units.h"
 #include "model/questions/sensitivity.h"
@@ -14,7 +15,6 @@
 #include "model/simulate/simulation.h"
 #include "reports/faces/answer.h"
 #include "reports/spreadsheet/book.h"
-#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
 #include "reports/spreadsheet/row_order.h"
 #include "reports/spreadsheet/steps.h"
@@ -59,6 +59,9 @@ struct option_sheet {
   const char *on_time_cost_cell;
 };
 
+// Units of what is counted on several sheets; a flag is 1 or 0.
+extern const struct unit unit_flag, unit_inputs;
+
 enum answer_part { PART_COST, PART_MARGIN, PART_RANGES, PART_GRADE, ANSWER_PARTS };
 
 // Rows of Outputs that other sheets read: one column per option from COLUMN_VALUE on.
@@ -95,11 +98,11 @@ struct simulation_rows {
   int state, differing, case_name, draws;
   int cheapest; // if two options may be ranked
   int words;    // the verdict over the ranges
-  int bars;     // of the first bar; its own
+  int bars;     // the first bar; read by Simulation itself
 };
 
-// Where Inputs counts the overwritten inputs: its rows and columns. That of the numbers counts them
-// so far.
+// Where Inputs counts the overwritten inputs: its rows and columns. `number_column` has the running
+// count.
 struct typed_rows {
   int first, last, changed_column, number_column, said_column, outside_column, source_column;
 };
@@ -107,7 +110,7 @@ struct typed_rows {
 struct sheets {
   const struct ranking *ranking;
   struct option_sheet *options;        // [option_count]
-  const struct row_order *order;       // of their calculation sheets
+  const struct row_order *order;       // the rows of their calculation sheets
   const struct sensitivity *tornado;   // NULL: there is none
   const struct simulation *simulation; // NULL: there is none
   // [option_count], over the price at which an option costs the same as the other side's; NULL:
@@ -115,56 +118,24 @@ struct sheets {
   const struct solve_spread **price_spreads;
   struct answers answers;     // to the scenario's questions
   const struct answer *cases; // all of them side by side; NULL if there is only one
-  struct cost_curves *curves; // of Sensitivity, see cost_curves.h
-  struct watts_table *watts;  // of Evidence, by option, see evidence_watts.h
-  struct outputs *outputs;    // see outputs.h
+  struct cost_curves *curves; // on Sensitivity, see cost_curves.h
+  struct watts_table *watts;  // on Evidence, by option, see evidence_watts.h
+  struct outputs *outputs;    // see reports/outputs/rows.h
   struct output_rows rows;
   struct input_area area;
   struct typed_rows typed;
-  int grades_row; // of Sensitivity: in COLUMN_VALUE the first option's weakest grade that matters
+  int grades_row; // on Sensitivity: in COLUMN_VALUE the first option's weakest grade that matters
   struct simulation_rows simulation_rows;
   struct decision_rows decision_rows;
   struct name *case_name, *case_index, *checks_ok;
   bool checks_pass; // in the selected case
+  // What the sheet of that name is for; "" for an unknown one.
+  const char *(*about)(const struct book *book, const char *tab);
 };
-
-// One function for each sheet, then what must be known about sheets before any is written.
-void write_cover(struct book *book);
-void write_summary(struct book *book);
-void write_scope(struct book *book);
-void write_inputs(struct book *book);
-void write_calculation(struct book *book, struct option_sheet *sheet);
-void write_finance(struct book *book);
-void write_outputs(struct book *book);
-void write_sensitivity(struct book *book);
-void write_simulation(struct book *book);
-void write_negotiation(struct book *book);
-void write_decisions(struct book *book);
-void write_evidence(struct book *book);
-void write_checks(struct book *book);
-void write_log(struct book *book);
-
-// The tornado of the ranking_contender; NULL if its saving is not defined.
-const struct sensitivity *sensitivity_shown(const struct book *book);
-
-// The input that is negotiated with the option's vendor: list_price or rental_rate; -1 for none.
-int negotiated_price(const struct book *book, const struct option *option);
-bool negotiation_shown(const struct book *book);
-
-// The input that delays a part of such an option's accelerators; -1 for none.
-int negotiated_delay(const struct book *book, const struct option *option);
-
-// The distributions over the ranges of the negotiated prices. Returns 0, or -1 after errors.
-int negotiation_plan(struct book *book);
-
-// What the sheet of that name is for; "" for an unknown one.
-const char *sheet_about(const struct book *book, const char *tab);
-
-// ---- what sheets share
 
 struct name *option_name(const struct option_sheet *sheet, int declaration);
 
-// The same, marked as read by a formula.
+// The text of that name, for a formula: marks the name as used.
 const char *option_name_used(const struct option_sheet *sheet, int declaration);
 
 // An amount in base units, in any case; shown_value: in the selected case, as a cell shows it.
@@ -178,6 +149,9 @@ const struct unit *shown_unit(const struct option_sheet *sheet, int declaration)
 // "'h200'!F12": an option's series in a period, on the calculation sheet.
 const char *series_cell(const struct book *book, const struct option_sheet *sheet, int declaration,
                         int column);
+
+// The next row: a label, and a text beside it.
+void put_line(struct book *book, const char *label, const char *text);
 
 // A link to an option's number, or to the value of a series in its first period of operation.
 void put_option_value(struct book *book, int row, int column, const struct option_sheet *sheet,
@@ -195,14 +169,11 @@ int longest_periods(const struct scenario *scenario);
 // past the longest case are its blank ones.
 void blank_periods(struct book *book, const char *condition, int first, int last);
 
-// The same below a heading of put_periods.
+// Periods past the horizon look like blank paper below a heading of put_periods.
 void blank_undated(struct book *book, int head, int last);
 
 // "2027-01"; of period 0, "purchase".
 const char *period_begins(const struct book *book, int period);
-
-// A note for readers about the horizon that the columns have room for.
-const char *horizon_note(const struct book *book);
 
 // The width of an option's column in characters, so that its id fits.
 int option_width(const struct scenario *scenario);
@@ -210,9 +181,6 @@ int option_width(const struct scenario *scenario);
 // An option's label in a chart, abridged, as its axis or legend would else leave no room for the
 // plot; or its id, if two would then be the same.
 const char *chart_label(const struct book *book, size_t option);
-
-// A text for each option, from `column` on, wrapped.
-void put_option_texts(struct book *book, int row, int column, const char *const *texts);
 
 // The heading, of two rows, of what the rows above are computed from: last on a sheet and not
 // printed.
@@ -231,35 +199,9 @@ void put_notice(struct book *book, int row, const char *value, const char *formu
 // "all pass" or "a check FAILS", live.
 void put_check_state(struct book *book, int row, int column);
 
-// Whether anything can keep an option from being ranked.
-bool verdict_has_bars(struct book *book);
-
-// The heading of an option on Outputs: its label.
-const char *outputs_label(const struct book *book, const struct option_sheet *sheet);
-
-// An option's weakest grade that matters, on Outputs.
-const char *outputs_grade(const struct book *book, size_t option);
-
-// The costs that an option leaves out, live, or "nothing".
-void put_not_included(struct book *book, int row, int column, size_t option,
-                      enum text_format format);
-
-// "='Inputs'!$E$6:$H$6": the names of the cases.
-const char *inputs_cases(const struct book *book);
-
-// Outputs' first chart again, on the Cover. Returns the row after it.
-int insert_cover_chart(struct book *book, int row, int width);
-
 // Where Simulation says whether its results still hold, and an option's share of draws in which it
 // is the cheapest.
 const char *simulation_state(const struct book *book);
 const char *simulation_cheapest(const struct book *book, size_t option);
-
-// A whole sheet with an answer that has no scenario, its tables unchanged, from a row on; returns
-// the last row and, in tops[table_count] unless NULL, the first row of cells of each table.
-// Sentences span `columns`: answer_columns, if these have the usual widths.
-int write_answer_sheet(struct book *book, const struct answer *answer, size_t columns, int row,
-                       const char *title, int *tops);
-size_t answer_columns(const struct answer *answer);
 
 #endif

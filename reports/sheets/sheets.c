@@ -1,5 +1,5 @@
 // What the sheets of the workbook share.
-#include "reports/workbook/sheets.h"
+#include "reports/sheets/sheets.h"
 
 #include "base/arena.h"
 #include "base/short_text.h"
@@ -15,6 +15,9 @@
 
 #include <string.h>
 
+const struct unit unit_flag = {.text = "flag", .counts = true};
+const struct unit unit_inputs = {.text = "inputs", .counts = true};
+
 struct name *option_name(const struct option_sheet *sheet, int declaration) {
   return sheet->graph.names[declaration];
 }
@@ -26,9 +29,7 @@ const struct unit *shown_unit(const struct option_sheet *sheet, int declaration)
 }
 
 const char *option_name_used(const struct option_sheet *sheet, int declaration) {
-  struct name *name = option_name(sheet, declaration);
-  name->used = true;
-  return name->text;
+  return name_use(option_name(sheet, declaration));
 }
 
 double amount_in(const struct option_sheet *sheet, int declaration, int period, size_t which_case) {
@@ -65,6 +66,11 @@ static const struct option_sheet *longest_sheet(const struct book *book) {
       if (option_periods(scenario, &scenario->options[o], c) == most)
         return &book->sheets->options[o];
   return book->sheets->options;
+}
+
+void put_line(struct book *book, const char *label, const char *text) {
+  put_text(book, book->row, COLUMN_LABEL, label, TEXT_PLAIN);
+  put_text(book, book->row++, COLUMN_KEY, text, TEXT_PLAIN);
 }
 
 void put_option_value(struct book *book, int row, int column, const struct option_sheet *sheet,
@@ -119,19 +125,6 @@ void blank_undated(struct book *book, int head, int last) {
   blank_periods(book, arena_printf(book->arena, "=%s=\"\"", date), head, last);
 }
 
-// The longest horizon that the columns have room for, in years.
-static double columns_years(const struct scenario *scenario) {
-  return (scenario->periods - 1) * scenario->period_h / HOURS_PER_YEAR;
-}
-
-const char *horizon_note(const struct book *book) {
-  return arena_printf(
-      book->arena,
-      "Columns past the horizon are blank; a longer one, typed on Inputs, fills them, "
-      "up to %g years.",
-      columns_years(book->scenario));
-}
-
 const char *period_begins(const struct book *book, int period) {
   return period ? scenario_period_begins(book->scenario, period, book->arena) : "purchase";
 }
@@ -154,11 +147,6 @@ int option_width(const struct scenario *scenario) {
   return (int)width;
 }
 
-void put_option_texts(struct book *book, int row, int column, const char *const *texts) {
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    put_text(book, row, column + (int)o, texts[o], TEXT_RIGHT_WRAPPED);
-}
-
 int put_stamps(struct book *book, int row) {
   const char *text = scenario_lasting_stamp(book->scenario, book->arena);
   if (!*text)
@@ -176,11 +164,10 @@ void put_notice(struct book *book, int row, const char *value, const char *formu
 
 void put_check_state(struct book *book, int row, int column) {
   static const char good[] = "all pass", bad[] = "a check FAILS";
-  struct name *checks = book->sheets->checks_ok;
-  checks->used = true;
   put_state(book, row, column,
-            arena_printf(book->arena, "=IF(%s=1,\"%s\",\"%s\")", checks->text, good, bad), good,
-            bad, book->sheets->checks_pass);
+            arena_printf(book->arena, "=IF(%s=1,\"%s\",\"%s\")", name_use(book->sheets->checks_ok),
+                         good, bad),
+            good, bad, book->sheets->checks_pass);
 }
 
 static const char *abridged_label(const struct book *book, size_t option) {
@@ -198,16 +185,11 @@ const char *chart_label(const struct book *book, size_t option) {
   return own;
 }
 
-void put_not_included(struct book *book, int row, int column, size_t option,
-                      enum text_format format) {
-  static const char nothing[] = "nothing";
-  const int *rows = book->sheets->rows.not_included, at = rows ? rows[option] : -1;
-  const char *text = book->scenario->options[option].not_included;
-  if (at < 0) {
-    put_text(book, row, column, nothing, format);
-    return;
-  }
-  const char *cell = cell_on(book, SHEET_OUTPUTS, at, COLUMN_VALUE + (int)option);
-  put_formula_text(book, row, column, *text ? text : nothing, formats_text(&book->formats, format),
-                   "=IF(%s=\"\",\"%s\",%s)", cell, nothing, cell);
+const char *simulation_state(const struct book *book) {
+  return cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.state, COLUMN_VALUE);
+}
+
+const char *simulation_cheapest(const struct book *book, size_t option) {
+  return cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.cheapest,
+                 COLUMN_VALUE + (int)option);
 }

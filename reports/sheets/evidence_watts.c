@@ -1,4 +1,4 @@
-#include "reports/workbook/evidence_watts.h"
+#include "reports/sheets/evidence_watts.h"
 #include "base/arena.h"
 #include "base/csv.h"
 #include "model/catalog/columns.h"
@@ -60,11 +60,6 @@ static void put_numbers_header(struct book *book, const char *const *texts, int 
 }
 
 // ---- how it was measured
-
-static void put_line(struct book *book, const char *label, const char *text) {
-  put_text(book, book->row, COLUMN_WINDOW, label, TEXT_PLAIN);
-  put_text(book, book->row++, COLUMN_SECONDS, text, TEXT_PLAIN);
-}
 
 static const char *scope_text(const struct measurement *record, struct arena *arena) {
   if (!strcmp(record->record->device.backend, "cpu"))

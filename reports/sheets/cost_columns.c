@@ -1,4 +1,4 @@
-#include "reports/workbook/cost_columns.h"
+#include "reports/sheets/cost_columns.h"
 
 #include "base/arena.h"
 #include "model/cost/evaluate.h"
@@ -133,11 +133,8 @@ int replica_end(const struct replica *replica) {
 }
 
 const char *replica_cell(const struct replica *replica, size_t column) {
-  struct name *plain = replica->option->graph.names[replica->wanted];
-  if (parts_of(replica, column)[replica->wanted] == PART_ELSEWHERE) {
-    plain->used = true;
-    return plain->text;
-  }
+  if (parts_of(replica, column)[replica->wanted] == PART_ELSEWHERE)
+    return option_name_used(replica->option, replica->wanted);
   return cell_fixed(replica->book, replica->rows[replica->wanted],
                     replica->first_column + (int)column);
 }

@@ -3,11 +3,11 @@
 // A column holds what changes if one input has another value: the line items that the wanted item
 // needs and that depend on the input, with the periods of a series below one another. Everything
 // else is read in place, so the columns stay live.
-#ifndef PERTOKEN_REPORTS_WORKBOOK_COST_COLUMNS_H
-#define PERTOKEN_REPORTS_WORKBOOK_COST_COLUMNS_H
+#ifndef PERTOKEN_REPORTS_SHEETS_COST_COLUMNS_H
+#define PERTOKEN_REPORTS_SHEETS_COST_COLUMNS_H
 
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
-#include "reports/workbook/sheets.h"
 
 #include <stddef.h>
 

@@ -1,15 +1,16 @@
-// When the options' cumulative costs cross the baseline's, on Outputs.
+#include "reports/outputs/crossings.h"
+
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/outputs/rows.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
-#include "reports/workbook/outputs.h"
-#include "reports/workbook/sheets.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -80,8 +81,8 @@ static int write_excess(struct book *book, size_t option) {
   return row;
 }
 
-// In a period at whose ends the difference has opposite signs: the place between them where it is
-// zero, on the line of another row; else 0.
+// A row that interpolates the row `line` where the difference is zero, in a period at whose ends it
+// has opposite signs; 0 in the others.
 static int write_where(struct book *book, size_t option, const char *label, const char *key,
                        int excess, int line, double (*value)(struct book *, size_t, int),
                        const struct unit *unit) {
@@ -102,7 +103,7 @@ static double cumulative_at(struct book *book, size_t option, int t) {
   return outputs_value(book, option, "cumulative_cash", t);
 }
 
-// For the chart: a point on the axis below the crossing, and the crossing.
+// Two points for the chart: the one on the axis below the crossing, and the crossing.
 static void write_points(struct book *book, size_t option) {
   const char *const labels[] = {"Crossing, on the axis", "Crossing"};
   const char *const keys[] = {"crossing_foot", "crossing_point"};
@@ -134,7 +135,7 @@ static bool is_crossed(const struct book *book, size_t option) {
          book->sheets->ranking->options[option].compared;
 }
 
-void place_crossings(struct book *book) {
+void crossings_place(struct book *book) {
   const struct scenario *scenario = book->scenario;
   bool any = false;
   for (size_t o = 0; o < scenario->option_count; o++)
@@ -147,7 +148,7 @@ void place_crossings(struct book *book) {
                        "crossing_words", unit_plain.text);
 }
 
-// Among the results: when the option's cumulative cost equals the baseline's.
+// A cell among the results: when the option's cumulative cost equals the baseline's.
 static void write_statement(struct book *book, size_t option) {
   static const char none[] = "not within the horizon", before[] = "after ", after[] = " years";
   const char *when = cell_here(book, book->sheets->outputs->crossing[option], COLUMN_VALUE);
@@ -160,7 +161,7 @@ static void write_statement(struct book *book, size_t option) {
                    "=IF(%s=0,\"%s\",\"%s\"&FIXED(%s,1,1)&\"%s\")", when, none, before, when, after);
 }
 
-void write_crossings(struct book *book) {
+void crossings_write(struct book *book) {
   const struct scenario *scenario = book->scenario;
   const size_t count = scenario->option_count;
   book->sheets->outputs->crossing =

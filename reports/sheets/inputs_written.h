@@ -1,11 +1,11 @@
 // inputs_written: where the inputs come from, live. Beside the table of Inputs are its original
 // contents, as of writing, in every case; if a figure differs from them, it has been overwritten,
 // and so its source, date and grade change as well.
-#ifndef PERTOKEN_REPORTS_WORKBOOK_INPUTS_WRITTEN_H
-#define PERTOKEN_REPORTS_WORKBOOK_INPUTS_WRITTEN_H
+#ifndef PERTOKEN_REPORTS_SHEETS_INPUTS_WRITTEN_H
+#define PERTOKEN_REPORTS_SHEETS_INPUTS_WRITTEN_H
 
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
-#include "reports/workbook/sheets.h"
 
 #include <stddef.h>
 
@@ -42,7 +42,7 @@ double written_year(const struct book *book, const struct written_input *input, 
 const char *written_years(const struct book *book, const struct written_columns *columns,
                           const struct written_input *input, size_t which_case);
 
-// Whether the live years differ from these, "1" or "0", as an argument of IF.
+// Whether the live years differ from the cells `years`: a condition for IF.
 const char *written_differs(const struct book *book, const struct written_input *input,
                             const char *years);
 
@@ -66,10 +66,10 @@ const char *written_changed(const struct book *book, int row);
 // How many inputs have been overwritten in any case, "'Inputs'!$N$80".
 const char *written_count(const struct book *book);
 
-// The notice that they have no effect on the current sheet.
+// The notice that overwritten inputs have no effect on the current sheet.
 void written_put_not_following(struct book *book, int row);
 
-// How many live values have been: a formula without its "=".
+// How many live values have been overwritten: a formula without its "=".
 const char *written_live_count(const struct book *book);
 
 // How many inputs are missing, not numbers or outside their limits in any case: a formula without

@@ -1,4 +1,4 @@
-#include "reports/workbook/cost_curves.h"
+#include "reports/sheets/cost_curves.h"
 #include "base/arena.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -7,12 +7,12 @@
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/sheets/cost_columns.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/cost_columns.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ static const struct declaration *declaration_of(const struct book *book, int dec
   return &book->scenario->model->declarations[declaration];
 }
 
-// Is it a single number in the option, given or computed?
+// Whether it is a single number in the option, given or computed.
 static bool is_single_in(const struct option *option, int declaration) {
   return declaration >= 0 && option_has(option, declaration) &&
          !graph_is_series(option->graph, declaration);
@@ -60,7 +60,7 @@ struct cost_curves *curves_plan(const struct book *book) {
   struct cost_curves *curves = arena_alloc(book->arena, sizeof *curves);
   *curves = (struct cost_curves){0};
   curves->list = arena_array(book->arena, 2 * options, sizeof *curves->list);
-  if (model_find(book->scenario->model, "cost_per_mtok") < 0)
+  if (model_cost_item(book->scenario->model) < 0)
     return curves;
   plan_utilizations(book, curves);
   plan_batches(book, curves);
@@ -104,12 +104,11 @@ static void write_utilizations(struct book *book) {
   struct name *step =
       constants_literal(&book->constants, "curve", "Step of the curve's utilization", "step",
                         UTILIZATION_STEP, &unit_percent);
-  step->used = true;
   put_row(book, "Utilization", "utilization", &unit_percent);
   put_link(book, book->row, COLUMN_VALUE, first, FIRST_UTILIZATION, &unit_percent);
   for (size_t i = 1; i < UTILIZATIONS; i++)
     put_formula(book, book->row, COLUMN_VALUE + (int)i, utilization_at(i), CELL_FORMULA,
-                &unit_percent, "=%s+%s", above(book, book->row, i - 1), step->text);
+                &unit_percent, "=%s+%s", above(book, book->row, i - 1), name_use(step));
   book->row++;
 }
 
@@ -156,7 +155,7 @@ static const char *title_at(const struct book *book, const struct cost_curve *cu
 }
 
 static void write_costs(struct book *book, struct cost_curve *curve, int *calculations) {
-  const int item = model_find(book->scenario->model, "cost_per_mtok");
+  const int item = model_cost_item(book->scenario->model);
   const struct declaration *cost = declaration_of(book, item);
   struct replica_column *columns = arena_array(book->arena, curve->count, sizeof *columns);
   for (size_t i = 0; i < curve->count; i++)

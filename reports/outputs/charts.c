@@ -1,14 +1,15 @@
-// The charts of Outputs, two side by side, in rows reserved for them.
+#include "reports/outputs/charts.h"
+
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
+#include "reports/outputs/rows.h"
+#include "reports/sheets/cost_curves.h"
+#include "reports/sheets/evidence_watts.h"
+#include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/charts.h"
-#include "reports/workbook/cost_curves.h"
-#include "reports/workbook/evidence_watts.h"
-#include "reports/workbook/outputs.h"
-#include "reports/workbook/sheets.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -21,7 +22,7 @@ static struct chart_range across(int row, int first, int last) {
 }
 
 static const struct unit *cost_unit(struct book *book) {
-  return &book->scenario->model->declarations[model_find(book->scenario->model, "cost_per_mtok")]
+  return &book->scenario->model->declarations[model_cost_item(book->scenario->model)]
               .unit;
 }
 
@@ -124,7 +125,7 @@ struct axis_scale {
   const char *word, *format;
 };
 
-// "million USD", and its format.
+// The title of a y axis, "million USD", and the format of its numbers.
 static struct chart_axes axes_scaled(struct book *book, const struct axis_scale *scales,
                                      double most, const char *unit) {
   while (most < scales->from)
@@ -133,7 +134,7 @@ static struct chart_axes axes_scaled(struct book *book, const struct axis_scale 
                              .y_format = scales->format};
 }
 
-// The same for both charts of cash.
+// Both charts of cash have the same y axis.
 static struct chart_axes cash_axes(struct book *book) {
   static const struct axis_scale scales[] = {{1e9, "billion ", "#,##0.0,,,"},
                                              {1e6, "million ", "#,##0.0,,"},
@@ -142,7 +143,7 @@ static struct chart_axes cash_axes(struct book *book) {
   return axes_scaled(book, scales, most_of(book, "cumulative_cash"), currency(book));
 }
 
-// From the foot on the axis up to the crossing; if there is none, nothing at the origin.
+// A dotted line from the axis up to the crossing; without a crossing it has no length.
 static void add_crossing(struct book *book, lxw_chart *chart, size_t option) {
   const int row = book->sheets->outputs->points[option];
   const struct chart_range x = {SHEET_OUTPUTS, row, COLUMN_VALUE, row + 1, COLUMN_VALUE};

@@ -1,4 +1,4 @@
-#include "reports/workbook/inputs_written.h"
+#include "reports/sheets/inputs_written.h"
 
 #include "base/arena.h"
 #include "base/source.h"
@@ -15,6 +15,7 @@
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/limits.h"
+#include "reports/spreadsheet/names.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -85,8 +86,6 @@ enum {
   COLUMN_WRITTEN
 };
 enum { KEPT_VALUE = WRITTEN_FIELDS, KEPT_WAS, KEPT };
-
-static const struct unit count = {.text = "inputs", .counts = true};
 
 static const struct unit *unit_of(const struct book *book, const struct written_input *input) {
   return &book->scenario->model->declarations[input->declaration].unit;
@@ -230,11 +229,10 @@ static const char *put_kept(struct book *book, const struct written_columns *col
       cell_address(input->row, kept_column(book, columns, field, 0), ADDRESS_COLUMN, arena);
   if (steady)
     return first;
-  book->sheets->case_index->used = true;
   return arena_printf(
       arena, "INDEX(%s:%s,1,%s)", first,
       cell_address(input->row, kept_column(book, columns, field, cases - 1), ADDRESS_COLUMN, arena),
-      book->sheets->case_index->text);
+      name_use(book->sheets->case_index));
 }
 
 // ---- the timeline
@@ -272,7 +270,8 @@ static void keep_year(struct book *book, const struct written_columns *columns,
   if (cases > 1)
     put_formula(book, input->row, column, written_year(book, input, year, book->scenario->selected),
                 CELL_FORMULA, unit, "=INDEX(%s:%s,%s,1)", cell_here(book, input->row + 1, column),
-                cell_here(book, input->row + (int)cases, column), book->sheets->case_index->text);
+                cell_here(book, input->row + (int)cases, column),
+                name_use(book->sheets->case_index));
 }
 
 // Writes the years as of writing, in every case; returns the formula of their value in the selected
@@ -286,8 +285,8 @@ static const char *put_kept_years(struct book *book, const struct written_column
 
 // ---- all cases of an input
 
-// As many of a row's columns, from `first` on, as it has values in a case, and the rows of all
-// cases: "E9:G9", or "E41:F43" of a list by year.
+// The cells of an input's values in all cases, in the columns from `first` on: "E9:G9", or
+// "E41:F43" for a list by year, whose cases are rows.
 static const char *all_cases(const struct book *book, const struct written_input *input,
                              int first) {
   const size_t cases = book->scenario->case_count;
@@ -301,7 +300,7 @@ static const char *all_cases(const struct book *book, const struct written_input
                       cell_here(book, end, first + columns - 1));
 }
 
-// The same as originally written.
+// The cells with those values as originally written.
 static const char *all_kept(const struct book *book, const struct written_columns *columns,
                             const struct written_input *input) {
   return all_cases(book, input,
@@ -318,9 +317,10 @@ static void put_anywhere(struct book *book, const struct written_columns *column
   const int anywhere = columns->beside + COLUMN_ANYWHERE, number = columns->beside + COLUMN_NUMBER;
   const char *before =
       typed->last ? arena_printf(book->arena, "%s+", cell_here(book, typed->last, number)) : "";
-  put_formula(book, input->row, anywhere, 0, CELL_FORMULA, &count, "=(SUMPRODUCT((%s<>%s)*1)>0)*1",
-              all_cases(book, input, COLUMN_CASE), all_kept(book, columns, input));
-  put_formula(book, input->row, number, 0, CELL_FORMULA, &count, "=%s%s", before,
+  put_formula(book, input->row, anywhere, 0, CELL_FORMULA, &unit_inputs,
+              "=(SUMPRODUCT((%s<>%s)*1)>0)*1", all_cases(book, input, COLUMN_CASE),
+              all_kept(book, columns, input));
+  put_formula(book, input->row, number, 0, CELL_FORMULA, &unit_inputs, "=%s%s", before,
               cell_here(book, input->row, anywhere));
   put_formula_text(book, input->row, columns->beside + COLUMN_SAID, elsewhere,
                    formats_text(&book->formats, TEXT_PLAIN), "=IF(%s=1,%s,\"%s\")",
@@ -371,7 +371,7 @@ static void put_outside(struct book *book, const struct written_columns *columns
     outside = arena_printf(arena, "%s+SUMPRODUCT((%s%s%s)*1)", outside, cells, sides[i].beyond,
                            cell_here(book, input->row, column));
   }
-  put_formula(book, input->row, columns->beside + COLUMN_OUTSIDE, 0, CELL_FORMULA, &count,
+  put_formula(book, input->row, columns->beside + COLUMN_OUTSIDE, 0, CELL_FORMULA, &unit_inputs,
               "=(COUNT(%s)-COUNT(%s)%s>0)*1", all_kept(book, columns, input), cells, outside);
 }
 
@@ -383,11 +383,11 @@ static void put_changed(struct book *book, const struct written_columns *columns
   struct typed_rows *typed = &book->sheets->typed;
   const int changed = columns->beside + COLUMN_CHANGED;
   if (input->year_count)
-    put_formula(book, input->row, changed, 0, CELL_FORMULA, &count, "=IF(%s,1,0)",
+    put_formula(book, input->row, changed, 0, CELL_FORMULA, &unit_inputs, "=IF(%s,1,0)",
                 written_differs(book, input, put_kept_years(book, columns, input)));
   else
-    put_formula(book, input->row, changed, 0, CELL_FORMULA, &count, "=(%s<>%s)*1", input->live,
-                put_kept(book, columns, input, KEPT_VALUE));
+    put_formula(book, input->row, changed, 0, CELL_FORMULA, &unit_inputs, "=(%s<>%s)*1",
+                input->live, put_kept(book, columns, input, KEPT_VALUE));
   put_anywhere(book, columns, input);
   put_outside(book, columns, input);
   typed->first = typed->last ? typed->first : input->row;
@@ -425,7 +425,7 @@ void written_put_provenance_header(struct book *book, int column, int row) {
 
 void written_put_header(struct book *book, const struct written_columns *columns, int row) {
   static const char *const beside[COLUMN_WRITTEN] = {
-      "Overwritten", "In any case", "So far", "In the Change log", "Least", "Most", "Not allowed"};
+      "Overwritten", "In some case", "So far", "In the Change log", "Least", "Most", "Not allowed"};
   static const char *const kept[KEPT] = {"source", "date", "grade", "from", "value", "in words"};
   book->sheets->typed = (struct typed_rows){
       .changed_column = columns->beside + COLUMN_CHANGED,
