@@ -22,8 +22,7 @@ static struct chart_range across(int row, int first, int last) {
 }
 
 static const struct unit *cost_unit(struct book *book) {
-  return &book->scenario->model->declarations[model_cost_item(book->scenario->model)]
-              .unit;
+  return &book->scenario->model->declarations[model_cost_item(book->scenario->model)].unit;
 }
 
 static const char *currency(struct book *book) {

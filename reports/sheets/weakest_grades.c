@@ -48,10 +48,6 @@ struct graded {
   const char *swing, *matters; // the names of the two shares
 };
 
-static int cost_item(const struct book *book) {
-  return model_cost_item(book->scenario->model);
-}
-
 static void find_inputs(struct graded *graded) {
   const struct option *option = graded->option->option;
   graded->count = 0;
@@ -61,7 +57,7 @@ static void find_inputs(struct graded *graded) {
 }
 
 int grades_rows(const struct book *book) {
-  return cost_item(book) < 0 ? 0 : (int)book->scenario->option_count + 2;
+  return model_cost_item(book->scenario->model) < 0 ? 0 : (int)book->scenario->option_count + 2;
 }
 
 const char *grades_cell(const struct book *book, size_t option) {
@@ -286,7 +282,7 @@ int grades_write(struct book *book, int row, int calculations) {
   static const char *const headings[] = {"Strength of the evidence", "Key", "Unit", "Grade"};
   struct graded graded = {
       .book = book,
-      .item = cost_item(book),
+      .item = model_cost_item(book->scenario->model),
       .swing = share(book, "Swing applied to a figure to test whether its grade matters", "swing",
                      GRADE_SWING),
       .matters = share(book, "Change of the cost per token above which it does", "matters",

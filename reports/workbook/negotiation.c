@@ -48,10 +48,6 @@ enum { TARGETS = 3 };
 
 static const double wanted_savings[TARGETS] = {0, 0.05, 0.10};
 
-static int cost_item(const struct book *book) {
-  return model_cost_item(book->scenario->model);
-}
-
 // The option on the other side of an option's negotiation; -1 if there is none.
 static int rival_of(const struct book *book, size_t option) {
   return ranking_alternative(book->scenario, book->sheets->ranking, option);
@@ -125,7 +121,7 @@ static void name_rival(const struct book *book, struct deal *deal, size_t option
   const int row = book->sheets->rows.alternative;
   deal->rival_words = row ? "the cheapest alternative" : deal->rival->option->label;
   deal->rival_cost = row ? cell_on(book, SHEET_OUTPUTS, row, COLUMN_VALUE + (int)option)
-                         : option_name_used(deal->rival, cost_item(book));
+                         : option_name_used(deal->rival, model_cost_item(book->scenario->model));
 }
 
 static struct deal deal_of(struct book *book, size_t o) {
@@ -139,8 +135,8 @@ static struct deal deal_of(struct book *book, size_t o) {
     deal.discount = model_find(scenario->model, "discount");
   if (deal.discount >= 0 && graph_is_series(deal.option->option->graph, deal.discount))
     deal.discount = -1; // by year
-  deal.cost = shown_value(book, deal.option, cost_item(book), 0);
-  deal.other = shown_value(book, deal.rival, cost_item(book), 0);
+  deal.cost = shown_value(book, deal.option, model_cost_item(book->scenario->model), 0);
+  deal.other = shown_value(book, deal.rival, model_cost_item(book->scenario->model), 0);
   deal.paid = shown_value(book, deal.option, deal.price, 0);
   name_rival(book, &deal, o);
   return deal;
@@ -228,7 +224,8 @@ static void write_target(struct book *book, const struct deal *deal, size_t t) {
   const struct scenario *scenario = book->scenario;
   const int row = book->row++;
   const double target = deal->other * (1 - wanted_savings[t]);
-  const struct declaration *cost = &scenario->model->declarations[cost_item(book)];
+  const struct declaration *cost =
+      &scenario->model->declarations[model_cost_item(book->scenario->model)];
   const char *rival = deal->rival_words;
   const char *label =
       t ? arena_printf(book->arena, "%g %% below %s", 100 * wanted_savings[t], rival)
@@ -254,7 +251,8 @@ static void write_headings(struct book *book, const struct deal *deal) {
   struct arena *arena = book->arena;
   const struct option *option = deal->option->option;
   const char *what = option->rented ? "Rent" : "List price";
-  const char *unit = book->scenario->model->declarations[cost_item(book)].unit.text;
+  const char *unit =
+      book->scenario->model->declarations[model_cost_item(book->scenario->model)].unit.text;
   const char *const numbers[] = {
       "Target saving",
       arena_printf(arena, "Cost, %s", unit),
@@ -276,11 +274,12 @@ static void write_headings(struct book *book, const struct deal *deal) {
 
 static void write_today(struct book *book, const struct deal *deal) {
   const struct model *model = book->scenario->model;
-  const struct unit *cost = &model->declarations[cost_item(book)].unit;
+  const struct unit *cost = &model->declarations[model_cost_item(book->scenario->model)].unit;
   const struct declaration *price = &model->declarations[deal->price];
   const int row = deal->today;
   put_labels(book, row, "Today", price->name, price->unit.text);
-  put_link(book, row, COLUMN_WANTED, option_name(deal->option, cost_item(book)), deal->cost, cost);
+  put_link(book, row, COLUMN_WANTED,
+           option_name(deal->option, model_cost_item(book->scenario->model)), deal->cost, cost);
   put_link(book, row, COLUMN_PRICE, option_name(deal->option, deal->price), deal->paid,
            &price->unit);
   if (deal->discount >= 0) {
@@ -478,7 +477,8 @@ static void write_paid(struct book *book, const struct option_sheet *sheet,
 // The cost with the delay, without the contract's damages, which the total and the cost credit.
 static const char *put_late_cost(struct book *book, const struct option_sheet *sheet, int credit) {
   const struct unit *unit = unit_of(book, "USD/Mtok");
-  const int tco = model_find(book->scenario->model, "tco"), cost = cost_item(book);
+  const int tco = model_find(book->scenario->model, "tco"),
+            cost = model_cost_item(book->scenario->model);
   const char *now = option_name_used(sheet, cost);
   const double value = shown_value(book, sheet, cost, 0);
   if (credit < 0)
