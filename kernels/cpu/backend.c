@@ -24,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // The Makefile may define this as a hash of the sources.
 #ifndef KERNELS_BUILD
