@@ -67,16 +67,22 @@ def check_clusters(subject, before, after):
         check(subject, times == place.count(f'barrier.cluster.{step}') == 1, f'barrier.cluster.{step} {times} times')
 
 
-def check_registers(subject, body):
-    """Those who multiply take registers from those who do not."""
+def check_registers(subject, body, used, code):
+    """Those who multiply, 256 threads, take registers from those who do not. They wait until there are enough, of those
+    that the block was launched with: if there never are, for ever. What ptxas cannot do it leaves out."""
     given = [int(n) for n in re.findall(r'setmaxnreg\.(?:inc|dec)\.sync\.aligned\.u32\s+(\d+)', body)]
-    check(subject, len(given) == 2 and 256 * max(given) + 128 * min(given) <= 384 * 168,
-          f'{given} registers for its warpgroups')
+    threads = int(re.search(r'\.maxntid (\d+)', body)[1])
+    check(subject, len(given) == 2 and min(given) <= used <= max(given)
+          and 256 * max(given) + (threads - 256) * min(given) <= threads * used,
+          f'{given} registers for its warpgroups, of {used} for each of {threads} threads')
+    kept = sorted(i.kind for i in code if i.operation == sass.SET_REGISTERS)
+    check(subject, kept == sorted(given), f'{kept} registers in its machine code, not {given}')
 
 
 def check_cuda(architecture, overlap, ptx, cubin):
     kernels = by_kernel(ptx.read_text(), r'^\.(?:visible )?\.?entry (\w+)\(')
     registers, frames = cubin_facts(cubin)
+    code = kernels_of(cubin) if any(name in WGMMA for name in kernels) else {}
     check_names(f'sm_{architecture}', kernels)
     for name, body in kernels.items():
         subject = f'sm_{architecture} {name}'
@@ -99,7 +105,7 @@ def check_cuda(architecture, overlap, ptx, cubin):
         if overlap and name in WGMMA:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'cp.async.bulk.tensor.2d' in before, 'fetches no weights before it waits')
-            check_registers(subject, body)
+            check_registers(subject, body, registers.get(name, 0), code[name])
             if name in WGMMA_STRIPS:
                 check(subject, 'cluster_ctarank' not in body and 'barrier.cluster' not in body, 'asks for a cluster')
             else:

@@ -90,6 +90,7 @@ struct kernel {
   uint32_t file_size; // in lanes32
   size_t parameter_bytes;
   unsigned most_threads;
+  unsigned registers;      // of a thread at launch; 0 without .minnctapersm: not known
   bool has_wgmma, depends; // has griddepcontrol
 };
 
@@ -145,6 +146,8 @@ struct warp {
   int fragments;
   uint32_t live;
   bool at_barrier, yields;
+  bool again;                    // the instruction waits for something: the next turn repeats it
+  uint32_t registers;            // of each lane: setmaxnreg
   int return_to;                 // of the function that all lanes are in
   uint32_t waited;               // lanes that have executed griddepcontrol.wait
   uint32_t of_cluster;           // lanes that have arrived at the cluster's barrier and not waited
@@ -189,7 +192,8 @@ struct block {
   int warps;
 
   unsigned char *shared;
-  uint8_t *under_way; // by copies, per GRANULE bytes
+  uint8_t *under_way;       // by copies, per GRANULE bytes
+  uint32_t spare_registers; // that warps have left, of a lane
   struct pending_box boxes[MAX_BOXES];
   int box_count;
   struct block *first;                     // of its cluster
