@@ -4,7 +4,7 @@ import re
 
 from kernels import sass
 from kernels.cubin import cubin_facts, kernels_of, shared_bytes
-from kernels.cuda_sass import LOAD_WEIGHTS, SASS, check_fetches, disassembler, instructions
+from kernels.cuda_sass import LOAD_WEIGHTS, SASS, check_fetches, check_meetings, disassembler, instructions
 from kernels.gpu_images import (
     TREE, REGISTERS, by_kernel, check, check_names, count, newest_source, register_limit, run, streaming_shared)
 from kernels.kernel_names import (
@@ -195,6 +195,8 @@ def check_step_loops(subject, cubin):
     is requested."""
     for name, code in sorted(kernels_of(cubin).items()):
         check_fetches(f'{subject} {name}', code)
+        if subject.startswith('sm_90a'):
+            check_meetings(f'{subject} {name}', code)
         if name not in STEP:
             continue
         loops = sass.bulk_loops(code)

@@ -506,8 +506,9 @@ static void altered_kernels_are_noticed(void **unused) {
     const char *words, *kernel; // its entry's name and the next character; NULL: all
   } alterations[] = {
       {"neg.f32", "abs.f32", 0, "error ", NULL},
-      {"cp.async.wait_group", "membar.gl;//_______", 5, "a copy is under way", NULL},
-      {"griddepcontrol.wait", "membar.gl;//_______", 0, "before griddepcontrol", NULL},
+      {"cp.async.wait_group", "//.async.wait_group", 5, "a copy is under way", NULL},
+      {"griddepcontrol.wait", "//iddepcontrol.wait", 0, "before griddepcontrol", NULL},
+      {"atom.acq_rel.gpu", "atom.relaxed.gpu", 5, "unknown instruction", NULL},
       {"dec.sync.aligned.u32 40;", "dec.sync.aligned.u32 48;", 4, "all wait", NULL},
       {"cvt.rn.f16x2.e4m3x2", "cvt.rn.f16x2.e5m2x2", 5, "unknown instruction", NULL},
       {"bar.sync", "//r.sync", 8, "", "latent_bf16("},

@@ -135,15 +135,13 @@ template <int A, int B> DEVICE void wgmma_wait(float (&sum)[A][B][4]) {
   wgmma_hold(sum);
 }
 
-// __syncwarp passes the lanes' writes to the first lane and, the other way, what it has seen to the
-// lanes; the fences pass them to the device (PTX ISA, causality order). The counter wraps to 0.
+// As arrive_last: __syncwarp passes the lanes' writes to the first lane and, the other way, what it
+// has acquired to the lanes. The counter wraps to 0.
 DEVICE bool warp_arrives(unsigned *counter) {
   unsigned before = 0;
   __syncwarp();
   if (lane_index() == 0) {
-    __threadfence();
-    before = atomicInc(counter, 1);
-    __threadfence();
+    before = cuda_count(counter, 1);
   }
   before = __shfl_sync(0xFFFFFFFFu, before, 0);
   __syncwarp();
