@@ -13,7 +13,8 @@ from kernels.kernel_names import (
 from support.program import ROOT
 
 
-def check_loads(subject, name, body):
+def check_loads(subject, name, body, asks=()):
+    """`asks`: what may ask for more than is loaded."""
     cached = re.findall(r'\bld\.global\.nc\S*|\bld\.global\S*\.nc\S*|\bldu\.\S*', body)
     streams = [c for c in cached if c == 'ld.global.nc.L1::no_allocate.v4.u32']
     other = sorted(set(cached) - set(streams) - ({'ld.global.nc.u32'} if name in OF_UNITS else set()))
@@ -21,7 +22,7 @@ def check_loads(subject, name, body):
     copies = COPYING | COPYING_CACHE
     check(subject, streams or name not in STREAMING - copies, 'no 16-byte loads of load_weights')
     check(subject, not streams or name not in WGMMA and name not in copies, 'what streams is loaded past the copies')
-    more = sorted(set(re.findall(r'\b\S*(?:prefetch|L2::256B)\S*', body)))
+    more = sorted(set(re.findall(r'\b\S*(?:prefetch|L2::256B)\S*', body)) - set(asks))
     check(subject, not more, 'brings more into L2 than it loads: ' + ', '.join(more))
     check(subject, name not in set(PROMPTS) - COPYING_CACHE or ('ld.global.v4.u32' in body and not streams),
           'not only 16-byte loads of the cache that see what was just written')
@@ -79,6 +80,13 @@ def check_registers(subject, body, used, code):
     check(subject, kept == sorted(given), f'{kept} registers in its machine code, not {given}')
 
 
+def check_maps(subject, name, before):
+    """The maps of its matrices, two or with a gate three, are asked for before the first copy."""
+    asks = before.partition('cp.async.bulk.tensor')[0].count(ASK_MAP)
+    wanted = 3 if '_swiglu_' in name else 2
+    check(subject, asks == before.count(ASK_MAP) == wanted, f'asks for {asks} maps of its matrices, not {wanted}')
+
+
 def check_cuda(architecture, overlap, ptx, cubin):
     kernels = by_kernel(ptx.read_text(), r'^\.(?:visible )?\.?entry (\w+)\(')
     registers, frames = cubin_facts(cubin)
@@ -86,7 +94,7 @@ def check_cuda(architecture, overlap, ptx, cubin):
     check_names(f'sm_{architecture}', kernels)
     for name, body in kernels.items():
         subject = f'sm_{architecture} {name}'
-        check_loads(subject, name, body)
+        check_loads(subject, name, body, {ASK_MAP} if name in WGMMA else ())
         check(subject, not STAMPS.search(body), 'looks at the clock, which only a build that stamps does')
         for instruction in ('griddepcontrol.wait', 'griddepcontrol.launch_dependents'):
             there = instruction in body
@@ -106,6 +114,7 @@ def check_cuda(architecture, overlap, ptx, cubin):
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'cp.async.bulk.tensor.2d' in before, 'fetches no weights before it waits')
             check_registers(subject, body, registers.get(name, 0), code[name])
+            check_maps(subject, name, before)
             if name in WGMMA_STRIPS:
                 check(subject, 'cluster_ctarank' not in body and 'barrier.cluster' not in body, 'asks for a cluster')
             else:
@@ -122,6 +131,7 @@ def check_cuda(architecture, overlap, ptx, cubin):
         check(subject, frames.get(name) == 0, f'{frames.get(name)} bytes of stack or spills')
 
 
+ASK_MAP = 'prefetch.tensormap'  # before it is needed
 # What a build with time stamps adds (kernels/gpu/device/machine/stamp_cuda.h), with a second argument.
 STAMPS = re.compile(r'%globaltimer|%smid|_param_1\b')
 

@@ -432,8 +432,8 @@ void bulk_bring(struct warp *w, const struct instruction *in, uint32_t mask) {
 
 enum { BOX_ALIGNMENT = 128 };
 
-const struct tensor_map *map_at(struct warp *w, const struct instruction *in, int l) {
-  const uint64_t address = doubles(w, in, 1)->u[l];
+const struct tensor_map *map_at(struct warp *w, const struct instruction *in, int l, int operand) {
+  const uint64_t address = doubles(w, in, operand)->u[l];
   const struct tensor_map *map = reinterpret_cast<const struct tensor_map *>((uintptr_t)address);
   if (address % 64 || address < MIN_ADDRESS) {
     fail(w, in, l, misaligned, (unsigned long long)address, 64u);
@@ -446,9 +446,14 @@ const struct tensor_map *map_at(struct warp *w, const struct instruction *in, in
   return map;
 }
 
+// prefetch.tensormap [map]: no matrix is read, so also before griddepcontrol.wait
+void map_ahead(struct warp *w, const struct instruction *in, uint32_t mask) {
+  each_lane(mask, [=](int l) { map_at(w, in, l, 0); });
+}
+
 // [to], [map, {byte, row}], [barrier]
 void box_bring_in(struct block *block, struct warp *w, const struct instruction *in, int l) {
-  const struct tensor_map *map = map_at(w, in, l);
+  const struct tensor_map *map = map_at(w, in, l, 1);
   const uint32_t to = words(w, in, 0)->u[l], barrier = words(w, in, 4)->u[l];
   const uint32_t bytes = map ? map->matrix.box_rows * WGMMA_STEP_BYTES : 0;
   if (!map || !barrier_in(block, w, in, l, barrier)) {
@@ -617,6 +622,7 @@ const struct operation_entry memory_operations[] = {
     {"ld.shared::cluster.v4.u32", "{r4}=[r]", load_from_block, PLAIN},
     {"barrier.cluster.arrive.relaxed", "=", cluster_arrive, PLAIN},
     {"barrier.cluster.wait.acquire", "=", nullptr, CLUSTER_WAIT},
+    {"prefetch.tensormap", "=[d]", map_ahead, PLAIN},
     {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
      "=[r][d{r2}][r]", box_bring, PLAIN},
     {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"

@@ -31,6 +31,7 @@
 // Copies, which arrive at the barriers of barriers_cuda.h:
 //   void box_bring(void *to, const struct tensor_map *, int byte, int row, uint64_t *barrier):
 //       copies the box whose first byte and row these are; `to` at a multiple of 1024
+//   void map_ahead(const struct tensor_map *): soon there will be copies by it
 //   void published_for_copies(): after wait_for_previous, by the thread that copies what other
 //       kernels wrote
 //
@@ -68,6 +69,9 @@ DEVICE void box_bring(void *to, const struct tensor_map *map, int byte, int row,
                "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
                "l"(map), "r"(byte), "r"(row), "r"(shared_address(barrier))
                : "memory");
+}
+DEVICE void map_ahead(const struct tensor_map *map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 DEVICE int cluster_rank(void) {
   int rank;
