@@ -131,7 +131,8 @@ def check_cuda(architecture, overlap, ptx, cubin):
         check(subject, frames.get(name) == 0, f'{frames.get(name)} bytes of stack or spills')
 
 
-ASK_MAP = 'prefetch.tensormap'  # before it is needed
+# What is asked for before it is needed: by wgmma the maps of its matrices, by a step in one launch its lists.
+ASK_MAP, ASK_LIST = 'prefetch.tensormap', 'prefetch.global.L2'
 # What a build with time stamps adds (kernels/gpu/device/machine/stamp_cuda.h), with a second argument.
 STAMPS = re.compile(r'%globaltimer|%smid|_param_1\b')
 
@@ -204,7 +205,7 @@ def check_step_loops(subject, cubin):
     """In each product's loop over units of weights, sums and activations stay in registers, and the next unit
     is requested."""
     for name, code in sorted(kernels_of(cubin).items()):
-        check_fetches(f'{subject} {name}', code)
+        check_fetches(f'{subject} {name}', code, lists=True)
         if subject.startswith('sm_90a'):
             check_meetings(f'{subject} {name}', code)
         if name not in STEP:
@@ -233,7 +234,7 @@ def check_streaming(architecture, ptx, cubin):
     names = set(re.findall(r'^\.(?:visible )?\.?entry (\w+)\(', text, re.M))
     check(subject, names == STEP, 'other kernels: ' + ', '.join(sorted(names ^ STEP)))
     check(subject, not STAMPS.search(text), 'looks at the clock, which only a build that stamps does')
-    check_loads(subject, 'vector', text)
+    check_loads(subject, 'vector', text, {ASK_LIST})
     for instruction in GRID_WAIT + PASSED + STEP_COPIES[architecture]:
         check(subject, instruction in text, f'no {instruction}')
     if architecture != '80':

@@ -475,6 +475,10 @@ void run_blocks(struct run *run, struct block *blocks, unsigned resident) {
       begin_cluster(run, first, backwards ? count - 1 - begun : begun);
       begun++;
     } else if (begun == count && !live_blocks(blocks, resident)) {
+      if (run->asked_count) {
+        fail(&blocks[0].warp[0], nullptr, -1, "0x%llx is asked for ahead, and then not loaded",
+             (unsigned long long)run->asked[0] * GRANULE);
+      }
       return;
     }
   }

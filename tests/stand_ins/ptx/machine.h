@@ -136,7 +136,13 @@ struct pending_wgmma {
   uint64_t a, b, hash; // descriptors, and what they described
 };
 
-enum { MAX_COPIES = 1 << 14, MAX_BOXES = 512, MAX_WGMMA = 64, WGMMA_HISTORY = 256 };
+enum {
+  MAX_COPIES = 1 << 14,
+  MAX_BOXES = 512,
+  MAX_WGMMA = 64,
+  WGMMA_HISTORY = 256,
+  MAX_ASKED = 1 << 12
+};
 
 struct warp {
   struct block *block;
@@ -179,7 +185,9 @@ struct run {
   uint32_t static_begin, shared_begin; // addresses of shared memory
   uint32_t first_begin, shared_bytes;  // of all of it
   uint64_t random;
-  uint64_t idle; // failed waits since the last that ended
+  uint64_t idle;             // failed waits since the last that ended
+  uint64_t asked[MAX_ASKED]; // pieces of 16 bytes that were asked for ahead, and not loaded since
+  int asked_count;
   char failure[512];
   bool failed;
 };

@@ -46,11 +46,24 @@ unsigned char *memory_at(struct warp *w, const struct instruction *in, int lane,
   return reinterpret_cast<unsigned char *>((uintptr_t)address);
 }
 
+// What was asked for ahead is loaded, or asked for again.
+void forget(struct run *run, uintptr_t address) {
+  for (int i = 0; i < run->asked_count; i++) {
+    if (run->asked[i] == address / GRANULE) {
+      run->asked[i] = run->asked[--run->asked_count];
+      return;
+    }
+  }
+}
+
 // COUNT registers of REGISTER_BYTES, each from BYTES: sign-extended if they are wider.
 template <int SPACE, int BYTES, int COUNT, int REGISTER_BYTES>
 void load(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) {
     const unsigned char *from = memory_at<SPACE>(w, in, l, COUNT, BYTES * COUNT);
+    if (SPACE == WEIGHTS) {
+      forget(w->block->run, (uintptr_t)from);
+    }
     for (int i = 0; from && i < COUNT; i++) {
       if (REGISTER_BYTES == BYTES && BYTES == 8) {
         memcpy(&doubles(w, in, i)->u[l], from + i * BYTES, BYTES);
@@ -103,6 +116,20 @@ void atom_inc(struct warp *w, const struct instruction *in, uint32_t mask) {
       *at = old >= words(w, in, 2)->u[l] ? 0 : old + 1;
       words(w, in, 0)->u[l] = old;
     }
+  });
+}
+
+// prefetch.global.L2 [a]: of what will be loaded as constant, or it would only take room in L2
+void load_ahead(struct warp *w, const struct instruction *in, uint32_t mask) {
+  each_lane(mask, [=](int l) {
+    struct run *run = w->block->run;
+    const uintptr_t at = (uintptr_t)memory_at<WEIGHTS>(w, in, l, 0, GRANULE);
+    forget(run, at);
+    if (run->asked_count == MAX_ASKED) {
+      fail(w, in, l, "more is asked for than there is room for");
+      return;
+    }
+    run->asked[run->asked_count++] = at / GRANULE;
   });
 }
 
@@ -555,6 +582,7 @@ const struct operation_entry memory_operations[] = {
     {"ld.global.v4.u32", "{r4}=[d]", load<GLOBAL, 4, 4, 4>, PLAIN},
     {"ld.global.nc.L1::no_allocate.v4.u32", "{r4}=[d]", load<WEIGHTS, 4, 4, 4>, PLAIN},
     {"ld.global.nc.u32", "r=[d]", load<WEIGHTS, 4, 1, 4>, PLAIN},
+    {"prefetch.global.L2", "=[d]", load_ahead, PLAIN},
     {"ld.acquire.gpu.global.u32", "r=[d]", load_awaited<1>, PLAIN},
     {"ld.relaxed.gpu.global.f32", "r=[d]", load_awaited<1>, PLAIN},
     {"ld.relaxed.gpu.global.v4.u32", "{r4}=[d]", load_awaited<4>, PLAIN},

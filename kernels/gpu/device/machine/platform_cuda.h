@@ -86,6 +86,10 @@ DEVICE uint32_t load_weights_word(const void *p) {
   return v;
 }
 
+DEVICE void load_ahead(const void *p) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p) : "memory");
+}
+
 // In assembly, so that no compiler turns it into a non-coherent load.
 DEVICE struct words4 load_published(const void *p) {
   struct words4 v;
