@@ -282,8 +282,8 @@ template <int BATCH> DEVICE void streaming_body(void) {
 }
 
 // A stage's arguments are loaded once a step, and from one step to the next weights take their
-// place in L2. So they are asked for in time: whoever loaded them first would wait for memory behind
-// the copies under way, with all its threads. Each thread asks for what it will copy.
+// place in L2. So they are asked for in time: whoever loaded them first would wait for memory
+// behind the copies under way, with all its threads. Each thread asks for what it will copy.
 DEVICE void streaming_ahead(int number) {
   const struct streaming_arguments &launch = streaming_place()->launch;
   const bool is_piece = thread_index() < (int)(sizeof(struct streaming_stage) / 16);

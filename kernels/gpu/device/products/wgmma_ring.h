@@ -180,8 +180,8 @@ DEVICE void wgmma_bring_activations(const struct wgmma_arguments &a,
 }
 
 // The copy engine finds its maps in memory, once for each launch. The activations' is asked for
-// with the others, or it would be waited for after what precedes the launch, with nothing else under
-// way.
+// with the others, or it would be waited for after what precedes the launch, with nothing else
+// under way.
 template <class KIND> DEVICE void wgmma_maps_ahead(const struct wgmma_arguments &a) {
   map_ahead(&a.weights);
   if (KIND::STREAMS == 2) {
