@@ -46,6 +46,7 @@
 #define MAX_ROUNDS     3
 #define MAX_VARIANTS   8
 #define ORACLE_CONTEXT 600
+#define STAGE_CACHES   2 // a stage of fewer bytes finds some of them in the cache when repeated
 
 // Timed in a rehearsal, with heads grouped as in the workload; see small_shape.
 static const struct decode_shape tiny = {.layers = 2,
@@ -435,6 +436,12 @@ static void print_variant(const struct rung *rung, const struct variant *variant
          share_of(variant), 100 * (slowest - fastest) / seconds, best ? "  best" : "");
 }
 
+// In a step, other stages' bytes take the place of its own meanwhile.
+static bool is_partly_cached(const struct rung *rung, const struct gpu_stage_time *stage) {
+  return stage->bytes > 0 &&
+         stage->bytes < STAGE_CACHES * rung->ladder->device.described.cache_bytes;
+}
+
 // Microseconds of each stage (per layer, if it belongs to the layers) and its share of R.
 static void print_stages(const struct rung *rung, const struct variant *variant) {
   const int layers = rung->request.shape.layers;
@@ -446,25 +453,33 @@ static void print_stages(const struct rung *rung, const struct variant *variant)
     const int parts = stage->launches % layers == 0 ? layers : 1;
     printf(" %8.2f", 1e6 * stage->seconds / parts);
     if (stage->bytes > 0)
-      printf(" %5.3f", (double)stage->bytes / stage->seconds / read);
+      printf(" %5.3f%s", (double)stage->bytes / stage->seconds / read,
+             is_partly_cached(rung, stage) ? "*" : " ");
   }
   printf("\n");
 }
 
 static void print_stage_table(const struct rung *rung) {
-  bool headed = false;
+  bool headed = false, cached = false;
   for (const struct variant *v = rung->variants; v < rung->variants + rung->count; v++) {
     if (!is_timed(v) || v->stage_count == 0)
       continue;
     if (!headed) {
       printf("  %-36s", "each stage alone: us of R");
       for (size_t i = 0; i < v->stage_count; i++)
-        printf(" %*s", v->stages[i].bytes > 0 ? 14 : 8, v->stages[i].name);
+        printf(v->stages[i].bytes > 0 ? " %14s " : " %8s", v->stages[i].name);
       printf("\n");
     }
     headed = true;
     print_stages(rung, v);
+    for (size_t i = 0; i < v->stage_count; i++)
+      cached |= is_partly_cached(rung, &v->stages[i]);
   }
+  if (cached)
+    printf("  * less than twice the cache of %.0f MB, so partly read from it when repeated alone: "
+           "in a "
+           "step it takes at least as long\n",
+           1e-6 * (double)rung->ladder->device.described.cache_bytes);
 }
 
 static void print_best(const struct rung *rung) {

@@ -6,7 +6,8 @@ BUDGET ?= 1800
 gpu-check: ## measure this machine's GPU: BUDGET=seconds; call again to go on
 	@tests/gpu/check --budget $(BUDGET) $(GPU_CHECK)
 
-gpu-programs: $(PLUGINS) $(BUILD)/pertoken-probe $(LADDER) $(if $(PLUGINS),$(BUILD)/tests/lib/hip_decode.so)
+gpu-programs: $(PLUGINS) $(BUILD)/pertoken-probe $(LADDER) $(if $(PLUGINS),$(BUILD)/tests/lib/hip_decode.so) \
+              $(if $(BUILD_CUDA),$(BUILD)/bench/gpu_fences)
 	@:
 
 # For a machine without a compiler: what a check of one architecture needs. The programs are linked
@@ -41,6 +42,7 @@ gpu-pack: $(PACKED)/pertoken-probe $(PACKED)/bench/gpu_kernels $(PACKED_DECODER)
 	$(if $(or $(and $(PACKED_HIP),$(GPU_CLANG)),$(and $(PACKED_CUDA),$(HAS_CUDA))),,$(error nothing here compiles for $(ARCH)))
 	@+$(call packed_make,)
 	$(if $(PACKED_CUDA),@+$(call packed_make,stamped/) GPU_STAMPS=yes)
+	$(if $(PACKED_CUDA),@+$(MAKE) $(BUILD)/bench/gpu_fences)
 	@tests/gpu/pack --name pertoken-gpu-$(ARCH) --probe $< --ladder $(PACKED)/bench/gpu_kernels \
 	  --plugin $(call packed_plugin,) --decoder $(PACKED_DECODER) --out $(BUILD) \
-	  $(if $(PACKED_CUDA),--stamped $(call packed_plugin,stamped/))
+	  $(if $(PACKED_CUDA),--stamped $(call packed_plugin,stamped/) --fences $(BUILD)/bench/gpu_fences)

@@ -71,7 +71,8 @@ def timed_ways(context):
 
 def looking_inside(context):
     needs_s = 5 if context.tiny else 20
-    return [Step('ncu', needs_s, 90, trial.profiling), Step('stamps', needs_s, 60, trial.stamping)]
+    return [Step('fences', 5, 30, trial.fencing), Step('ncu', needs_s, 90, trial.profiling),
+            Step('stamps', needs_s, 60, trial.stamping)]
 
 
 def peers(context, rounds):

@@ -456,6 +456,7 @@ def make(context, plan):
                                            'measured', 'us/layer', '')]
                  + [target_row(context, target) for target in workloads.TARGETS]),
         *section('Records of seconds', quick_rows(context)),
+        *section('Fences behind copies', context.state.data('fences').get('lines', [])),
         *section('By ncu', counted_rows(context)),
         *section('By stamps, of the last run of each kernel: medians in us (stamps/stamps.csv has every block)',
                  stamp_rows(context)),

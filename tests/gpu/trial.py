@@ -1,5 +1,5 @@
 """trial: steps for a GPU that is available for minutes: the kernels in each of their ways, the counts of
-NVIDIA's profiler, and when each block began and ended. Their order is in order.py."""
+NVIDIA's profiler, when each block began and ended, and what fences take. Their order is in order.py."""
 import csv
 import re
 
@@ -27,6 +27,7 @@ NCU_METRICS = {  # by NVIDIA's names, and ours
 }
 NO_COUNTERS = 'ERR_NVGPUCTRPERM'  # counters are restricted to administrators
 STAMPED = ROOT / 'build' / 'stamped' / 'lib' / 'pertoken'  # a backend with time stamps (kernels/gpu/build.mk)
+FENCES = ROOT / 'build' / 'bench' / 'gpu_fences'  # tests/bench/gpu_fences.cu
 
 
 def way_name(way):
@@ -114,6 +115,18 @@ def profiling(context, limit_s):
     if not launches:
         return Outcome(FAILED, done.last_line() if done.status is not None else f'stopped after {limit_s:.0f} s')
     return Outcome(DONE, f'{len(launches)} launches', launches=launches)
+
+
+# ---- what fences take behind copies
+
+def fencing(context, limit_s):
+    if context.device['backend'] != 'cuda' or not FENCES.exists():
+        return Outcome(MISSING, 'no program for that is built (make build/bench/gpu_fences)')
+    uuid = context.device.get('uuid')
+    done = running.run([FENCES], limit_s, context.log('fences'), {'CUDA_VISIBLE_DEVICES': uuid} if uuid else {})
+    if done.status != 0:  # such as a device older than sm_90
+        return Outcome(MISSING, done.last_line())
+    return Outcome(DONE, done.last_line(), lines=done.output.splitlines())
 
 
 # ---- when each block began and ended

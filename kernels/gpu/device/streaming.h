@@ -282,6 +282,17 @@ template <int BATCH> DEVICE void streaming_body(void) {
   }
 }
 
+// A stage's arguments are loaded once a step, and from one step to the next weights take their
+// place in L2. So they are asked for in time: whoever loaded them first would wait for memory
+// behind the copies under way, with all its threads. Each thread asks for what it will copy.
+DEVICE void streaming_ahead(int number) {
+  const struct streaming_arguments &launch = streaming_place()->launch;
+  const bool is_piece = thread_index() < (int)(sizeof(struct streaming_stage) / 16);
+  if (!SCALAR_LOADS && number < launch.count && is_piece) {
+    load_ahead(reinterpret_cast<const struct words4 *>(launch.stages + number) + thread_index());
+  }
+}
+
 // Copies a stage's arguments to where they are kept.
 DEVICE void streaming_enter(int number) {
   struct streaming_place *place = streaming_place();
@@ -289,6 +300,7 @@ DEVICE void streaming_enter(int number) {
   struct words4 *to = reinterpret_cast<struct words4 *>(&place->stage);
   const int count = SCALAR_LOADS ? 0 : (int)(sizeof place->stage / 16);
   block_wait(); // all threads have left the stage before
+  streaming_ahead(number + 2);
   for (int i = thread_index(); i < count; i += block_threads()) {
     to[i] = load_weights(reinterpret_cast<const struct words4 *>(from) + i);
   }
@@ -349,6 +361,7 @@ template <int BATCH> DEVICE void streaming(const struct streaming_arguments &a) 
   struct streaming_place *place = streaming_place();
   int number = 0, arrivals;
   streaming_begin(a);
+  streaming_ahead(1);
 #pragma unroll 1
   do {
     streaming_enter(number);

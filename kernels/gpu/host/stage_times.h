@@ -3,7 +3,9 @@
 // toward the product that follows it.
 //
 // The launches of one stage follow each other through all layers, so that weights and cache come
-// from memory as in a step, and each launch begins as the last one ends, also as in a step. They
+// from memory as in a step, and each launch begins as the last one ends, also as in a step. But
+// where all layers together have less than about twice what the device's cache holds, as attention
+// has at batch 1, some of it is still there from the last turn: the time is a lower bound. They
 // read what the last step left and what the stage itself adds to it: the sums are meaningless, and
 // the next step starts fresh. So at least one step must have run.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_STAGE_TIMES_H

@@ -62,6 +62,7 @@ def test_rehearsal():
                f'{name}:\n{said}')
     expect(len(re.findall('^best: ', said, re.MULTILINE)) == 2, said)
     expect(re.search('stage alone.* embed +qkv +attention +wo +gate and up +down +head +sample', said), said)
+    expect(re.search(r'^  default .* \d\.\d\d\d\*', said, re.MULTILINE) and 'twice the cache of 1 MB' in said, said)
     errors = [float(x) for x in re.findall(r'to the oracle (\S+), to the default', said)]
     apart = [float(x) for x in re.findall(r'to the default (\S+); 1e-02 is allowed', said)]
     expect(all(0 < x < 1e-2 for x in errors) and 0 < max(apart) < 1e-2, said)

@@ -77,7 +77,8 @@ STREAMING_ALTERED = [(r'(fma\.rn\.f32 \s*[^,]+, )([^,]+), ([^,]+), ([^;]+);', FI
                      (r'ex2\.approx\.ftz\.f32 \s*([^,]+), ([^;]+);', MOVED), (r'mma\.sync[.\w]+\s[^;]*;', LEFT_OUT),
                      (r'mbarrier\.try_wait[.:\w]+ p, [^;]*;', 'setp.ne.b32 p, 1, 0;'),
                      (r'cp\.async\.bulk\.shared[.:\w]+\s[^;]*;', LEFT_OUT),
-                     (r'st\.relaxed\.gpu\.global\.f32\s[^;]*;', LEFT_OUT)]
+                     (r'st\.relaxed\.gpu\.global\.f32\s[^;]*;', LEFT_OUT),
+                     (r'red\.release\.gpu', 'red.relaxed.gpu'), (r'ld\.acquire\.gpu', 'ld.relaxed.gpu')]
 # With weights in MXFP4: their scales.
 SCALES_ALTERED = [(r'fma\.rn\.bf16x2\s[^;]*;', LEFT_OUT)]
 

@@ -4,7 +4,7 @@ import re
 
 from kernels import sass
 from kernels.cubin import cubin_facts, kernels_of, shared_bytes
-from kernels.cuda_sass import LOAD_WEIGHTS, SASS, check_fetches, disassembler, instructions
+from kernels.cuda_sass import LOAD_WEIGHTS, SASS, check_fetches, check_meetings, disassembler, instructions
 from kernels.gpu_images import (
     TREE, REGISTERS, by_kernel, check, check_names, count, newest_source, register_limit, run, streaming_shared)
 from kernels.kernel_names import (
@@ -13,7 +13,8 @@ from kernels.kernel_names import (
 from support.program import ROOT
 
 
-def check_loads(subject, name, body):
+def check_loads(subject, name, body, asks=()):
+    """`asks`: what may ask for more than is loaded."""
     cached = re.findall(r'\bld\.global\.nc\S*|\bld\.global\S*\.nc\S*|\bldu\.\S*', body)
     streams = [c for c in cached if c == 'ld.global.nc.L1::no_allocate.v4.u32']
     other = sorted(set(cached) - set(streams) - ({'ld.global.nc.u32'} if name in OF_UNITS else set()))
@@ -21,7 +22,7 @@ def check_loads(subject, name, body):
     copies = COPYING | COPYING_CACHE
     check(subject, streams or name not in STREAMING - copies, 'no 16-byte loads of load_weights')
     check(subject, not streams or name not in WGMMA and name not in copies, 'what streams is loaded past the copies')
-    more = sorted(set(re.findall(r'\b\S*(?:prefetch|L2::256B)\S*', body)))
+    more = sorted(set(re.findall(r'\b\S*(?:prefetch|L2::256B)\S*', body)) - set(asks))
     check(subject, not more, 'brings more into L2 than it loads: ' + ', '.join(more))
     check(subject, name not in set(PROMPTS) - COPYING_CACHE or ('ld.global.v4.u32' in body and not streams),
           'not only 16-byte loads of the cache that see what was just written')
@@ -67,20 +68,33 @@ def check_clusters(subject, before, after):
         check(subject, times == place.count(f'barrier.cluster.{step}') == 1, f'barrier.cluster.{step} {times} times')
 
 
-def check_registers(subject, body):
-    """Those who multiply take registers from those who do not."""
+def check_registers(subject, body, used, code):
+    """Those who multiply, 256 threads, take registers from those who do not. They wait until there are enough, of those
+    that the block was launched with: if there never are, for ever. What ptxas cannot do it leaves out."""
     given = [int(n) for n in re.findall(r'setmaxnreg\.(?:inc|dec)\.sync\.aligned\.u32\s+(\d+)', body)]
-    check(subject, len(given) == 2 and 256 * max(given) + 128 * min(given) <= 384 * 168,
-          f'{given} registers for its warpgroups')
+    threads = int(re.search(r'\.maxntid (\d+)', body)[1])
+    check(subject, len(given) == 2 and min(given) <= used <= max(given)
+          and 256 * max(given) + (threads - 256) * min(given) <= threads * used,
+          f'{given} registers for its warpgroups, of {used} for each of {threads} threads')
+    kept = sorted(i.kind for i in code if i.operation == sass.SET_REGISTERS)
+    check(subject, kept == sorted(given), f'{kept} registers in its machine code, not {given}')
+
+
+def check_maps(subject, name, before):
+    """The maps of its matrices, two or with a gate three, are asked for before the first copy."""
+    asks = before.partition('cp.async.bulk.tensor')[0].count(ASK_MAP)
+    wanted = 3 if '_swiglu_' in name else 2
+    check(subject, asks == before.count(ASK_MAP) == wanted, f'asks for {asks} maps of its matrices, not {wanted}')
 
 
 def check_cuda(architecture, overlap, ptx, cubin):
     kernels = by_kernel(ptx.read_text(), r'^\.(?:visible )?\.?entry (\w+)\(')
     registers, frames = cubin_facts(cubin)
+    code = kernels_of(cubin) if any(name in WGMMA for name in kernels) else {}
     check_names(f'sm_{architecture}', kernels)
     for name, body in kernels.items():
         subject = f'sm_{architecture} {name}'
-        check_loads(subject, name, body)
+        check_loads(subject, name, body, {ASK_MAP} if name in WGMMA else ())
         check(subject, not STAMPS.search(body), 'looks at the clock, which only a build that stamps does')
         for instruction in ('griddepcontrol.wait', 'griddepcontrol.launch_dependents'):
             there = instruction in body
@@ -99,7 +113,8 @@ def check_cuda(architecture, overlap, ptx, cubin):
         if overlap and name in WGMMA:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'cp.async.bulk.tensor.2d' in before, 'fetches no weights before it waits')
-            check_registers(subject, body)
+            check_registers(subject, body, registers.get(name, 0), code[name])
+            check_maps(subject, name, before)
             if name in WGMMA_STRIPS:
                 check(subject, 'cluster_ctarank' not in body and 'barrier.cluster' not in body, 'asks for a cluster')
             else:
@@ -116,6 +131,8 @@ def check_cuda(architecture, overlap, ptx, cubin):
         check(subject, frames.get(name) == 0, f'{frames.get(name)} bytes of stack or spills')
 
 
+# What is asked for before it is needed: by wgmma the maps of its matrices, by a step in one launch its lists.
+ASK_MAP, ASK_LIST = 'prefetch.tensormap', 'prefetch.global.L2'
 # What a build with time stamps adds (kernels/gpu/device/machine/stamp_cuda.h), with a second argument.
 STAMPS = re.compile(r'%globaltimer|%smid|_param_1\b')
 
@@ -188,7 +205,9 @@ def check_step_loops(subject, cubin):
     """In each product's loop over units of weights, sums and activations stay in registers, and the next unit
     is requested."""
     for name, code in sorted(kernels_of(cubin).items()):
-        check_fetches(f'{subject} {name}', code)
+        check_fetches(f'{subject} {name}', code, lists=True)
+        if subject.startswith('sm_90a'):
+            check_meetings(f'{subject} {name}', code)
         if name not in STEP:
             continue
         loops = sass.bulk_loops(code)
@@ -215,7 +234,7 @@ def check_streaming(architecture, ptx, cubin):
     names = set(re.findall(r'^\.(?:visible )?\.?entry (\w+)\(', text, re.M))
     check(subject, names == STEP, 'other kernels: ' + ', '.join(sorted(names ^ STEP)))
     check(subject, not STAMPS.search(text), 'looks at the clock, which only a build that stamps does')
-    check_loads(subject, 'vector', text)
+    check_loads(subject, 'vector', text, {ASK_LIST})
     for instruction in GRID_WAIT + PASSED + STEP_COPIES[architecture]:
         check(subject, instruction in text, f'no {instruction}')
     if architecture != '80':

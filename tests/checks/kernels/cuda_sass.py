@@ -91,15 +91,12 @@ PIECE_LOADS = {'16': 4, '32': 8, '64': 16, '128': 4}
 
 
 def check_pieces(subject, name, code):
-    """How blocks of wgmma merge the tiles that they share: between fences, by loads that do not wait for each
-    other, and without a barrier of the block, at which the warp that copies would have to wait. If they add up the parts
-    of a cluster instead, the block has one barrier, after which all eight blocks' sums are on their way together. A
-    product that a norm may precede has one more, before its first step."""
+    """How blocks of wgmma merge the tiles that they share: by loads that do not wait for each other, and without a
+    barrier of the block, at which the warp that copies would have to wait. If they add up the parts of a cluster
+    instead, the block has one barrier, after which all eight blocks' sums are on their way together. A product that a
+    norm may precede has one more, before its first step."""
     operations = [i.operation for i in code]
     meeting = operations.index(sass.ATOMIC)
-    fences = [at - meeting for at, operation in enumerate(operations) if operation == sass.FENCE]
-    check(subject, any(-10 < f < 0 for f in fences) and any(0 < f < 10 for f in fences),
-          'meets another block without a fence before and after')
     together, least = sass.loads_together(code[meeting:]), PIECE_LOADS[name.rsplit('_', 1)[1]]
     check(subject, together >= least, f'{together} loads of sums are under way together, of at least {least}')
     barriers, clusters = operations.count(sass.BARRIER), operations.count(sass.CLUSTER_WAIT)
@@ -150,9 +147,28 @@ def check_cache_ring(subject, name, code):
         check(subject, len(loop) <= most, f'{len(loop)} instructions for a unit, of at most {most}')
 
 
-def check_fetches(subject, code):
-    """Nothing comes into L2 but what is loaded or copied: on an H200 both ways of fetching more were slower."""
+NEAR = 10  # instructions
+
+
+def check_meetings(subject, code):
+    """Where blocks count, a single fence releases what they wrote, of the weaker kind, right before; and where they look at
+    the count they drop what the multiprocessor's cache has, right after."""
+    counts = [at for at, i in enumerate(code) if i.operation in (sass.ATOMIC, sass.ADD)]
+    fences = [i.kind for i in code if i.operation == sass.FENCE and i.kind != sass.OF_BLOCK]
+    check(subject, fences == [sass.ACQUIRE_RELEASE] * len(counts), f'{len(counts)} counts with fences of kinds {fences}')
+    for at in counts:
+        near = [code[max(at - NEAR, 0):at], code[at:at + NEAR]]
+        released = any(i.operation == sass.FENCE and i.kind == sass.ACQUIRE_RELEASE for i in near[0])
+        check(subject, released, 'counts without having released')
+        dropped = any(i.operation == sass.CACHE and i.kind == sass.DROP for i in near[1])
+        check(subject, code[at].operation == sass.ADD or dropped, 'looks at the count without acquiring')
+
+
+def check_fetches(subject, code, lists=False):
+    """Nothing comes into L2 but what is loaded or copied: on an H200 both ways of fetching more were slower. Except that
+    a step in one launch asks for its `lists` ahead, of which the PTX interpreter sees that they are loaded."""
     asks = sum(i.operation == sass.ASK for i in code)
+    asks += sum(i.operation == sass.CACHE and i.kind == sass.ASK_LINE for i in code) * (not lists)
     check(subject, asks == 0, f'prefetches into L2 at {asks} places')
     wide = sum(i.around == sass.WIDEST for i in code)
     check(subject, wide == 0, f'{wide} loads or copies that bring 256 bytes into L2')
@@ -200,6 +216,7 @@ def check_sass_loads(cubin):
     check_names('sm_90a, its machine code', kernels)
     for name, code in kernels.items():
         check_fetches(f'sm_90a {name}', code)
+        check_meetings(f'sm_90a {name}', code)
         if name in VECTOR + MATRIX + UNITS + HEADS:
             check_early(f'sm_90a {name}', code)
         if name in WGMMA + MATRIX + UNITS + EXPERT_MATRIX:

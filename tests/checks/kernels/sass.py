@@ -19,27 +19,33 @@ STORE_SHARED, ROUND = 0x388, 0x23e                          # STS, F2FP
 COPY_LANE, END_GROUP, WAIT_GROUP = 0xfae, 0x9af, 0x91a      # LDGSTS, LDGDEPBAR, DEPBAR
 MATRIX_MULTIPLY = 0x23c                                     # HMMA
 HAS_ENDED = 0x5a7                                           # SYNCS.PHASECHK, of an mbarrier
+ADD, CACHE, SET_REGISTERS, ASK_MAP = 0x98e, 0x98f, 0x9c8, 0x9b9  # RED, CCTL, USETMAXREG, UTMACCTL
 WORD, WIDE = 4, 6                                           # a load of 4 bytes, of 16
 
 ALWAYS = 7                                                  # the predicate of what depends on none
 
 AROUND, WIDEST = {LOAD: 4, COPY_LANE: 7}, 3                 # where bits say what L2 fetches around; 256 bytes
+# Where bits say which kind it is, or how many registers.
+KIND = {FENCE: (77, 7), CACHE: (87, 15), SET_REGISTERS: (32, 0x1ff)}
+ACQUIRE_RELEASE, OF_BLOCK, ASK_LINE, DROP = 5, 4, 1, 4      # MEMBAR.ALL.GPU, .ALL.CTA; CCTL.PF2, .IVALL
 
 Instruction = collections.namedtuple('Instruction',
-                                     'operation predicate width constant raises waits target left around leaves')
+                                     'operation predicate width constant raises waits target left around leaves kind')
 
 
 def decode(low, high, place):
     """One instruction; `target` is the place that a branch goes to, which it `leaves` for in any case unless that
     depends on a second predicate (bits 87 to 89) or on lanes that are elsewhere (bit 91); `left` the groups that DEPBAR
-    leaves."""
+    leaves; `kind` see KIND."""
     offset = (low >> 34 | (high & 0x3ffff) << 30) << 8 | low >> 16 & 0xff
     offset -= 1 << 56 if offset >> 55 else 0
     operation = low & 0xfff
     around = high >> AROUND[operation] & 3 if operation in AROUND else 0
+    place_of_kind, bits = KIND.get(operation, (0, 0))
     return Instruction(operation, low >> 12 & 0xf, high >> 9 & 7, high >> 15 & 1, high >> 46 & 7,
                        high >> 52 & 0x3f, place + 1 + offset // 4, low >> 38 & 0x3f, around,
-                       operation == BRANCH and low >> 12 & 0xf == ALWAYS and high >> 23 & 0x17 == ALWAYS)
+                       operation == BRANCH and low >> 12 & 0xf == ALWAYS and high >> 23 & 0x17 == ALWAYS,
+                       (high << 64 | low) >> place_of_kind & bits)
 
 
 def code_of(data, section_headers):

@@ -65,7 +65,8 @@ static int unload(void **unused) {
 static const char head[] =
     ".version 9.0\n.target sm_90a\n.address_size 64\n"
     ".extern .shared .align 16 .b8 cuda_shared[];\n"
-    ".visible .entry check(\n\t.param .align 8 .b8 check_param_0[8]\n)\n.maxntid 128, 1, 1\n{\n"
+    ".visible .entry check(\n\t.param .align 8 .b8 check_param_0[8]\n)\n.maxntid 128, 1, 1\n"
+    ".minnctapersm 4\n{\n"
     ".reg .pred %p<8>;\n.reg .b16 %rs<8>;\n.reg .f32 %f<64>;\n.reg .b32 %r<16>;\n"
     ".reg .b64 %rd<8>;\n"
     "mov.u32 %r0, %tid.x;\nld.param.u64 %rd0, [check_param_0];\n"
@@ -265,11 +266,20 @@ static const struct mistake {
      "all wait"},
     {"ld.global.u32 %r1, [%rd1]; griddepcontrol.wait;", "before griddepcontrol.wait"},
     {"griddepcontrol.wait; ld.global.u32 %r1, [%rd1];", ""},
+    {"prefetch.global.L2 [%rd0]; ld.global.nc.u32 %r1, [%rd0];", ""},
+    {"prefetch.global.L2 [%rd0];", "asked for ahead, and then not loaded"},
+    {"ld.global.nc.u32 %r1, [%rd0]; prefetch.global.L2 [%rd0];", "and then not loaded"},
     {"$more:\nadd.s32 %r1, %r1, 1; bra $more;", "a warp that never ends"},
     {DESCRIBED "wgmma.fence.sync.aligned;" WGMMA WAIT "add.f32 %f9, %f0, %f1;", ""},
     {DESCRIBED WGMMA WAIT, "no wgmma.fence"},
-    {"setmaxnreg.inc.sync.aligned.u32 232;", ""},
     {"setmaxnreg.dec.sync.aligned.u32 44;", "44 is no number of registers"},
+    // Of 65,536 registers, four blocks of 128 threads have 128 each.
+    {"setmaxnreg.dec.sync.aligned.u32 40; bar.sync 0; setmaxnreg.inc.sync.aligned.u32 128;", ""},
+    {"setmaxnreg.dec.sync.aligned.u32 40; bar.sync 0; setmaxnreg.inc.sync.aligned.u32 136;",
+     "(setmaxnreg.inc.sync.aligned.u32): all wait"},
+    {"setmaxnreg.inc.sync.aligned.u32 232;", "(setmaxnreg.inc.sync.aligned.u32): all wait"},
+    {"setmaxnreg.inc.sync.aligned.u32 120;", "from 128 registers to 120"},
+    {"setmaxnreg.dec.sync.aligned.u32 136;", "from 128 registers to 136"},
     {DESCRIBED "wgmma.fence.sync.aligned; mov.f32 %f1, 0f00000000;" WGMMA, "no wgmma.fence"},
     {DESCRIBED "wgmma.fence.sync.aligned;" WGMMA "add.f32 %f9, %f0, %f1;", "not waited for"},
     {DESCRIBED "wgmma.fence.sync.aligned;" WGMMA, "ends with wgmma under way"},
@@ -499,8 +509,10 @@ static void test_altered_kernels_are_noticed(void **unused) {
     const char *words, *kernel; // its entry's name and the next character; NULL: all
   } alterations[] = {
       {"neg.f32", "abs.f32", 0, "error ", NULL},
-      {"cp.async.wait_group", "membar.gl;//_______", 5, "a copy is under way", NULL},
-      {"griddepcontrol.wait", "membar.gl;//_______", 0, "before griddepcontrol", NULL},
+      {"cp.async.wait_group", "//.async.wait_group", 5, "a copy is under way", NULL},
+      {"griddepcontrol.wait", "//iddepcontrol.wait", 0, "before griddepcontrol", NULL},
+      {"atom.acq_rel.gpu", "atom.relaxed.gpu", 5, "unknown instruction", NULL},
+      {"dec.sync.aligned.u32 40;", "dec.sync.aligned.u32 48;", 4, "all wait", NULL},
       {"cvt.rn.f16x2.e4m3x2", "cvt.rn.f16x2.e5m2x2", 5, "unknown instruction", NULL},
       {"bar.sync", "//r.sync", 8, "", "latent_bf16("},
       {"ex2.approx", "//2.approx", 8, "", "latent_bf16("},
@@ -509,6 +521,7 @@ static void test_altered_kernels_are_noticed(void **unused) {
   if (access(architectures[0].ptx, R_OK) != 0) {
     skip();
   }
+  setenv("EMULATOR_SHARED", "232448", 1); // for wgmma
   for (size_t i = 0; i < (SANITIZED ? 1 : sizeof alterations / sizeof alterations[0]); i++) {
     char path[] = "/tmp/ptx-XXXXXX";
     const int file = mkstemp(path);
@@ -526,6 +539,7 @@ static void test_altered_kernels_are_noticed(void **unused) {
       fail_msg("%s: %s", alterations[i].from, error ? error : "not noticed");
     }
   }
+  unsetenv("EMULATOR_SHARED");
 }
 
 static void test_whole_steps_are_the_oracles(void **unused) {

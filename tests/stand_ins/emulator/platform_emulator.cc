@@ -68,6 +68,11 @@ uint32_t load_weights_word(const void *p) {
   return load<uint32_t>(p);
 }
 
+// Of memory that is there, although the instruction would not say.
+void load_ahead(const void *p) {
+  load_weights(p);
+}
+
 struct words4 load_published(const void *p) {
   check_words(p, "load_published");
   return load_plain<struct words4>(p, "load_published");

@@ -141,6 +141,7 @@ void emulator_check_shared(const void *p, const char *what);
 // Not inline: their own checks include the race detector's.
 struct words4 load_weights(const void *p);
 uint32_t load_weights_word(const void *p);
+void load_ahead(const void *p);
 struct words4 load_published(const void *p);
 float load_published_float(const float *p);
 int load_published_int(const int *p);

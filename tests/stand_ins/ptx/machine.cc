@@ -241,7 +241,10 @@ void run_turn(struct warp *w, uint32_t turn) {
       break;
     case BLOCK_WAIT: wait_for_block(w, in, f); break;
     case CLUSTER_WAIT: wait_for_cluster(w, in, f); break;
-    default: in->what->run(w, in, guarded(w, in, f->mask)); f->pc++;
+    default:
+      w->again = false;
+      in->what->run(w, in, guarded(w, in, f->mask));
+      f->pc += !w->again;
     }
   }
 }
@@ -292,7 +295,9 @@ void take_turn(struct block *b) {
     struct warp *w = &b->warp[able[draw(b->run, (uint32_t)count)]];
     run_turn(w, 1 + draw(b->run, MAX_TURN));
     if (b->run->idle > MAX_IDLE) {
-      fail(w, nullptr, -1, "all wait, and nothing is under way");
+      const struct instruction *code = b->run->kernel->code;
+      fail(w, w->fragments ? &code[w->fragment[0].pc] : nullptr, -1,
+           "all wait, and nothing is under way");
     }
   } else if (b->box_count) {
     fail(&b->warp[0], nullptr, -1, "the block ends with copies under way");
@@ -338,6 +343,7 @@ void begin_warp(struct block *b, int number) {
   w->flying = flying;
   w->touched = touched;
   w->live = ALL_LANES;
+  w->registers = k->registers;
   w->fragments = 1;
   w->fragment[0] = {0, ALL_LANES, false};
   w->fence = 1;
@@ -359,6 +365,7 @@ void begin_block(struct block *b, uint64_t number) {
   memset(b->under_way, 0, run->shared_bytes / GRANULE + 1);
   memset(b->group_issued, 0, sizeof b->group_issued);
   b->box_count = 0;
+  b->spare_registers = 0;
   b->cluster_arrived = b->cluster_round = 0;
   b->live = true;
   for (int i = 0; i < b->warps; i++) {
@@ -468,6 +475,10 @@ void run_blocks(struct run *run, struct block *blocks, unsigned resident) {
       begin_cluster(run, first, backwards ? count - 1 - begun : begun);
       begun++;
     } else if (begun == count && !live_blocks(blocks, resident)) {
+      if (run->asked_count) {
+        fail(&blocks[0].warp[0], nullptr, -1, "0x%llx is asked for ahead, and then not loaded",
+             (unsigned long long)run->asked[0] * GRANULE);
+      }
       return;
     }
   }

@@ -90,6 +90,7 @@ struct kernel {
   uint32_t file_size; // in lanes32
   size_t parameter_bytes;
   unsigned most_threads;
+  unsigned registers;      // of a thread at launch; 0 without .minnctapersm: not known
   bool has_wgmma, depends; // has griddepcontrol
 };
 
@@ -135,7 +136,13 @@ struct pending_wgmma {
   uint64_t a, b, hash; // descriptors, and what they described
 };
 
-enum { MAX_COPIES = 1 << 14, MAX_BOXES = 512, MAX_WGMMA = 64, WGMMA_HISTORY = 256 };
+enum {
+  MAX_COPIES = 1 << 14,
+  MAX_BOXES = 512,
+  MAX_WGMMA = 64,
+  WGMMA_HISTORY = 256,
+  MAX_ASKED = 1 << 12
+};
 
 struct warp {
   struct block *block;
@@ -145,6 +152,8 @@ struct warp {
   int fragments;
   uint32_t live;
   bool at_barrier, yields;
+  bool again;                    // the instruction waits for something: the next turn repeats it
+  uint32_t registers;            // of each lane: setmaxnreg
   int return_to;                 // of the function that all lanes are in
   uint32_t waited;               // lanes that have executed griddepcontrol.wait
   uint32_t of_cluster;           // lanes that have arrived at the cluster's barrier and not waited
@@ -176,7 +185,9 @@ struct run {
   uint32_t static_begin, shared_begin; // addresses of shared memory
   uint32_t first_begin, shared_bytes;  // of all of it
   uint64_t random;
-  uint64_t idle; // failed waits since the last that ended
+  uint64_t idle;             // failed waits since the last that ended
+  uint64_t asked[MAX_ASKED]; // pieces of 16 bytes that were asked for ahead, and not loaded since
+  int asked_count;
   char failure[512];
   bool failed;
 };
@@ -189,7 +200,8 @@ struct block {
   int warps;
 
   unsigned char *shared;
-  uint8_t *under_way; // by copies, per GRANULE bytes
+  uint8_t *under_way;       // by copies, per GRANULE bytes
+  uint32_t spare_registers; // that warps have left, of a lane
   struct pending_box boxes[MAX_BOXES];
   int box_count;
   struct block *first;                     // of its cluster

@@ -288,12 +288,43 @@ void wgmma_fence(struct warp *w, const struct instruction *, uint32_t) {
   w->fence++;
 }
 
-// PTX ISA: 24 to 256, a multiple of 8.
-void set_registers(struct warp *w, const struct instruction *in, uint32_t) {
-  const uint32_t count = words(w, in, 0)->u[0];
-  if (count < 24 || count > 256 || count % 8 != 0) {
+// PTX ISA, setmaxnreg: 24 to 256, a multiple of 8, in a kernel whose launch gives each thread a
+// known number. What warps leave is their block's; nothing else is, nor what ended warps had. Who
+// takes more waits for it.
+bool check_count(struct warp *w, const struct instruction *in, uint32_t count, bool takes) {
+  if (!w->block->run->kernel->registers) {
+    fail(w, in, -1, "nothing says how many registers a thread begins with");
+  } else if (count < 24 || count > 256 || count % 8 != 0) {
     fail(w, in, -1, "%u is no number of registers", count);
+  } else if (takes ? count < w->registers : count > w->registers) {
+    fail(w, in, -1, "from %u registers to %u", w->registers, count);
+  } else {
+    return true;
   }
+  return false;
+}
+
+void leave_registers(struct warp *w, const struct instruction *in, uint32_t) {
+  const uint32_t count = words(w, in, 0)->u[0];
+  if (check_count(w, in, count, false)) {
+    w->block->spare_registers += w->registers - count;
+    w->block->run->idle = 0;
+    w->registers = count;
+  }
+}
+
+void take_registers(struct warp *w, const struct instruction *in, uint32_t) {
+  const uint32_t count = words(w, in, 0)->u[0], more = count - w->registers;
+  if (!check_count(w, in, count, true)) {
+    return;
+  }
+  if (more > w->block->spare_registers) {
+    w->again = w->yields = true;
+    w->block->run->idle++;
+    return;
+  }
+  w->block->spare_registers -= more;
+  w->registers = count;
 }
 
 void wgmma_commit(struct warp *w, const struct instruction *, uint32_t) {
@@ -357,6 +388,6 @@ const struct operation_entry matrix_operations[] = {
     {"wgmma.fence.sync.aligned", "=", wgmma_fence, WGMMA_TOGETHER},
     {"wgmma.commit_group.sync.aligned", "=", wgmma_commit, WGMMA_TOGETHER},
     {"wgmma.wait_group.sync.aligned", "=i", wgmma_wait, WGMMA_TOGETHER},
-    {"setmaxnreg.inc.sync.aligned.u32", "=i", set_registers, WARP_TOGETHER},
-    {"setmaxnreg.dec.sync.aligned.u32", "=i", set_registers, WARP_TOGETHER},
+    {"setmaxnreg.inc.sync.aligned.u32", "=i", take_registers, WARP_TOGETHER},
+    {"setmaxnreg.dec.sync.aligned.u32", "=i", leave_registers, WARP_TOGETHER},
     {}};

@@ -46,11 +46,24 @@ unsigned char *memory_at(struct warp *w, const struct instruction *in, int lane,
   return reinterpret_cast<unsigned char *>((uintptr_t)address);
 }
 
+// What was asked for ahead is loaded, or asked for again.
+void forget(struct run *run, uintptr_t address) {
+  for (int i = 0; i < run->asked_count; i++) {
+    if (run->asked[i] == address / GRANULE) {
+      run->asked[i] = run->asked[--run->asked_count];
+      return;
+    }
+  }
+}
+
 // COUNT registers of REGISTER_BYTES, each from BYTES: sign-extended if they are wider.
 template <int SPACE, int BYTES, int COUNT, int REGISTER_BYTES>
 void load(struct warp *w, const struct instruction *in, uint32_t mask) {
   each_lane(mask, [=](int l) {
     const unsigned char *from = memory_at<SPACE>(w, in, l, COUNT, BYTES * COUNT);
+    if (SPACE == WEIGHTS) {
+      forget(w->block->run, (uintptr_t)from);
+    }
     for (int i = 0; from && i < COUNT; i++) {
       if (REGISTER_BYTES == BYTES && BYTES == 8) {
         memcpy(&doubles(w, in, i)->u[l], from + i * BYTES, BYTES);
@@ -106,6 +119,20 @@ void atom_inc(struct warp *w, const struct instruction *in, uint32_t mask) {
   });
 }
 
+// prefetch.global.L2 [a]: of what will be loaded as constant, or it would only take room in L2
+void load_ahead(struct warp *w, const struct instruction *in, uint32_t mask) {
+  each_lane(mask, [=](int l) {
+    struct run *run = w->block->run;
+    const uintptr_t at = (uintptr_t)memory_at<WEIGHTS>(w, in, l, 0, GRANULE);
+    forget(run, at);
+    if (run->asked_count == MAX_ASKED) {
+      fail(w, in, l, "more is asked for than there is room for");
+      return;
+    }
+    run->asked[run->asked_count++] = at / GRANULE;
+  });
+}
+
 // What blocks await of each other: a thread that does not find it lets others run, and loads again.
 template <int COUNT>
 void load_awaited(struct warp *w, const struct instruction *in, uint32_t mask) {
@@ -130,7 +157,8 @@ void red_add(struct warp *w, const struct instruction *in, uint32_t mask) {
 }
 
 // There is a single memory, and warps run in turn: nothing has to be done for ordering. The
-// emulator of the kernels' source checks the ordering that they need.
+// emulator of the kernels' source checks the ordering that they need; and counters that do not
+// release or acquire are instructions that are not known here.
 void order(struct warp *, const struct instruction *, uint32_t) {}
 
 // Before that, only weights may be read: by ld.global.nc.
@@ -431,8 +459,8 @@ void bulk_bring(struct warp *w, const struct instruction *in, uint32_t mask) {
 
 enum { BOX_ALIGNMENT = 128 };
 
-const struct tensor_map *map_at(struct warp *w, const struct instruction *in, int l) {
-  const uint64_t address = doubles(w, in, 1)->u[l];
+const struct tensor_map *map_at(struct warp *w, const struct instruction *in, int l, int operand) {
+  const uint64_t address = doubles(w, in, operand)->u[l];
   const struct tensor_map *map = reinterpret_cast<const struct tensor_map *>((uintptr_t)address);
   if (address % 64 || address < MIN_ADDRESS) {
     fail(w, in, l, misaligned, (unsigned long long)address, 64u);
@@ -445,9 +473,14 @@ const struct tensor_map *map_at(struct warp *w, const struct instruction *in, in
   return map;
 }
 
+// prefetch.tensormap [map]: no matrix is read, so also before griddepcontrol.wait
+void map_ahead(struct warp *w, const struct instruction *in, uint32_t mask) {
+  each_lane(mask, [=](int l) { map_at(w, in, l, 0); });
+}
+
 // [to], [map, {byte, row}], [barrier]
 void box_bring_in(struct block *block, struct warp *w, const struct instruction *in, int l) {
-  const struct tensor_map *map = map_at(w, in, l);
+  const struct tensor_map *map = map_at(w, in, l, 1);
   const uint32_t to = words(w, in, 0)->u[l], barrier = words(w, in, 4)->u[l];
   const uint32_t bytes = map ? map->matrix.box_rows * WGMMA_STEP_BYTES : 0;
   if (!map || !barrier_in(block, w, in, l, barrier)) {
@@ -549,12 +582,12 @@ const struct operation_entry memory_operations[] = {
     {"ld.global.v4.u32", "{r4}=[d]", load<GLOBAL, 4, 4, 4>, PLAIN},
     {"ld.global.nc.L1::no_allocate.v4.u32", "{r4}=[d]", load<WEIGHTS, 4, 4, 4>, PLAIN},
     {"ld.global.nc.u32", "r=[d]", load<WEIGHTS, 4, 1, 4>, PLAIN},
+    {"prefetch.global.L2", "=[d]", load_ahead, PLAIN},
     {"ld.acquire.gpu.global.u32", "r=[d]", load_awaited<1>, PLAIN},
     {"ld.relaxed.gpu.global.f32", "r=[d]", load_awaited<1>, PLAIN},
     {"ld.relaxed.gpu.global.v4.u32", "{r4}=[d]", load_awaited<4>, PLAIN},
     // Generic addresses: none refers to shared memory.
     {"ld.f32", "r=[d]", load<GLOBAL, 4, 1, 4>, PLAIN},
-    {"atom.inc.u32", "r=[d]r", atom_inc, PLAIN},
     {"red.release.gpu.global.add.u32", "=[d]r", red_add, PLAIN},
     {"ld.shared.f32", "r=[r]", load<SHARED, 4, 1, 4>, PLAIN},
     {"ld.shared.u32", "r=[r]", load<SHARED, 4, 1, 4>, PLAIN},
@@ -594,8 +627,7 @@ const struct operation_entry memory_operations[] = {
     {"st.shared.v4.f32", "=[r]{r4}", store<SHARED, 4, 4>, PLAIN},
     {"st.shared.v4.u32", "=[r]{r4}", store<SHARED, 4, 4>, PLAIN},
     {"st.shared.v4.b32", "=[r]{r4}", store<SHARED, 4, 4>, PLAIN},
-    {"atom.global.inc.u32", "r=[d]r", atom_inc, PLAIN},
-    {"membar.gl", "=", order, PLAIN},
+    {"atom.acq_rel.gpu.global.inc.u32", "r=[d]r", atom_inc, PLAIN},
     {"griddepcontrol.wait", "=", wait_for_grid, PLAIN},
     {"griddepcontrol.launch_dependents", "=", order, PLAIN},
     {"fence.proxy.async.global", "=", order, PLAIN},
@@ -618,6 +650,7 @@ const struct operation_entry memory_operations[] = {
     {"ld.shared::cluster.v4.u32", "{r4}=[r]", load_from_block, PLAIN},
     {"barrier.cluster.arrive.relaxed", "=", cluster_arrive, PLAIN},
     {"barrier.cluster.wait.acquire", "=", nullptr, CLUSTER_WAIT},
+    {"prefetch.tensormap", "=[d]", map_ahead, PLAIN},
     {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
      "=[r][d{r2}][r]", box_bring, PLAIN},
     {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"

@@ -14,7 +14,8 @@
 //   - registers that are touched while wgmma uses them, or that it uses without a fence; matrices
 //     that change in shared memory before it ends
 //   - global memory before griddepcontrol.wait, except for what is read as constant
-//   - barriers that not all threads reach, and waits and loops that never end
+//   - barriers that not all threads reach, and waits and loops that never end, also for registers
+//     that no other warp of the block leaves
 // Registers and shared memory begin as garbage, and variables in shared memory have no better
 // alignment than they request. Warps and two blocks, or all blocks of a cooperative launch, take
 // turns at random. mul and add are never fused, which ptxas may do; what the document allows to be

@@ -12,6 +12,7 @@
 namespace {
 
 enum { MAX_FAMILIES = 64, MAX_OPERANDS = 96, WIDTHS = 4 };
+enum : unsigned { REGISTERS = 65536, MOST_REGISTERS = 256 }; // of a multiprocessor, of a thread
 
 // Registers of one declaration: %r<100>, or a single one.
 struct family {
@@ -619,9 +620,17 @@ void read_parameter(struct reader *r) {
   want(r, ')');
 }
 
+// Registers of a thread, in eights (setmaxnreg), so that so many blocks fit a multiprocessor. ptxas
+// may give fewer where there is no setmaxnreg: check_machine_code reads what it gave.
+unsigned registers_at_launch(unsigned threads, unsigned blocks) {
+  const unsigned most = threads && blocks ? REGISTERS / (threads * blocks) / 8 * 8 : 0;
+  return most < MOST_REGISTERS ? most : MOST_REGISTERS;
+}
+
 // ".maxntid 128, 1, 1 .minnctapersm 2" (PTX ISA, "Performance-Tuning Directives").
 void read_head(struct reader *r) {
   char text[32];
+  unsigned blocks = 0;
   read_parameter(r);
   while (!r->failed && !take(r, '{')) {
     word(r, text, sizeof text);
@@ -630,12 +639,13 @@ void read_head(struct reader *r) {
       wrong(r, "unknown directive '%s'", text);
     }
     word(r, text, sizeof text);
-    if (threads) {
-      r->kernel->most_threads = (unsigned)atoi(text);
-    }
+    *(threads ? &r->kernel->most_threads : &blocks) = (unsigned)atoi(text);
     while (take(r, ',')) {
       word(r, text, sizeof text);
     }
+  }
+  if (!r->in_function) {
+    r->kernel->registers = registers_at_launch(r->kernel->most_threads, blocks);
   }
   r->depth = 1;
 }

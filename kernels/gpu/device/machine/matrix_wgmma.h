@@ -31,6 +31,7 @@
 // Copies, which arrive at the barriers of barriers_cuda.h:
 //   void box_bring(void *to, const struct tensor_map *, int byte, int row, uint64_t *barrier):
 //       copies the box whose first byte and row these are; `to` at a multiple of 1024
+//   void map_ahead(const struct tensor_map *): soon there will be copies by it
 //   void published_for_copies(): after wait_for_previous, by the thread that copies what other
 //       kernels wrote
 //
@@ -68,6 +69,9 @@ DEVICE void box_bring(void *to, const struct tensor_map *map, int byte, int row,
                "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
                "l"(map), "r"(byte), "r"(row), "r"(shared_address(barrier))
                : "memory");
+}
+DEVICE void map_ahead(const struct tensor_map *map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 DEVICE int cluster_rank(void) {
   int rank;
@@ -136,15 +140,13 @@ template <int A, int B> DEVICE void wgmma_wait(float (&sum)[A][B][4]) {
   wgmma_hold(sum);
 }
 
-// __syncwarp passes the lanes' writes to the first lane and, the other way, what it has seen to the
-// lanes; the fences pass them to the device (PTX ISA, causality order). The counter wraps to 0.
+// As arrive_last: __syncwarp passes the lanes' writes to the first lane and, the other way, what it
+// has acquired to the lanes. The counter wraps to 0.
 DEVICE bool warp_arrives(unsigned *counter) {
   unsigned before = 0;
   __syncwarp();
   if (lane_index() == 0) {
-    __threadfence();
-    before = atomicInc(counter, 1);
-    __threadfence();
+    before = cuda_count(counter, 1);
   }
   before = __shfl_sync(0xFFFFFFFFu, before, 0);
   __syncwarp();

@@ -44,6 +44,8 @@
 //     reads that bring 256 bytes there reach 4.26 instead of 4.62 TB/s
 //   uint32_t load_weights_word(const void *): 4 such bytes; lanes close in time or place read
 //     adjacent ones, so the nearest cache should keep them
+//   void load_ahead(const void *): soon load_weights will load there, what nothing in the launch
+//     writes; brings at least 16 bytes into the cache of all blocks, if it does anything
 //   const T *constant_of_launch(const T *p): p, the same in all lanes of the warp, pointing to what
 //     nothing in the launch writes
 //   struct words4 load_published(const void *): 16 bytes that another kernel, or this block, wrote

@@ -86,6 +86,10 @@ DEVICE uint32_t load_weights_word(const void *p) {
   return v;
 }
 
+DEVICE void load_ahead(const void *p) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p) : "memory");
+}
+
 // In assembly, so that no compiler turns it into a non-coherent load.
 DEVICE struct words4 load_published(const void *p) {
   struct words4 v;
@@ -153,17 +157,26 @@ DEVICE void store_shared(void *p, struct words4 v) {
   *static_cast<uint4 *>(p) = make_uint4(v.word[0], v.word[1], v.word[2], v.word[3]);
 }
 
-// The barrier before passes the block's writes to thread 0, and the fence passes them to the
-// device; the fence after the counter and the barrier pass the other blocks' writes to all threads
-// (PTX ISA, causality order). The counter wraps to 0 at blocks - 1.
+// How many have counted before; at `last` it wraps to 0. Releases and acquires: whatever precedes
+// this in the order that follows, precedes what follows a later count (PTX ISA, memory consistency
+// model, base causality order: program order and synchronization, one after the other, of any
+// threads; proved by Lustig et al., ASPLOS 2019). Fences (__threadfence) would also be sequentially
+// consistent, which takes one before it and one after, and which nothing needs: two who count are
+// ordered by the counter itself.
+DEVICE unsigned cuda_count(unsigned *counter, unsigned last) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(counter), "r"(last)
+               : "memory");
+  return before;
+}
+
+// The barrier before passes the block's writes to thread 0, which releases them; the barrier after
+// passes the other blocks' writes, which it acquires, to all threads.
 DEVICE bool arrive_last(unsigned *counter, unsigned blocks) {
   __syncthreads();
-  int last = 0;
-  if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicInc(counter, blocks - 1) == blocks - 1;
-    __threadfence();
-  }
+  const int last = threadIdx.x == 0 && cuda_count(counter, blocks - 1) == blocks - 1;
   return __syncthreads_or(last) != 0;
 }
 
@@ -182,11 +195,11 @@ template <class T> DEVICE const T *constant_of_launch(const T *p) {
   static __shared__ type name##_of_block;                                                          \
   type *const name = &name##_of_block
 
-// As arrive_last; the acquire also drops other blocks' data from the multiprocessor's cache.
+// As arrive_last, with a release here and an acquire there; the acquire also drops other blocks'
+// data from the multiprocessor's cache.
 DEVICE void grid_arrive(unsigned *arrived) {
   __syncthreads();
   if (threadIdx.x == 0) {
-    __threadfence();
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
   }
 }
@@ -196,7 +209,6 @@ DEVICE void grid_wait(const unsigned *arrived, unsigned wanted) {
     do {
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(found) : "l"(arrived) : "memory");
     } while (found < wanted);
-    __threadfence();
   }
   __syncthreads();
 }

@@ -149,6 +149,9 @@ DEVICE uint32_t load_weights_word(const void *p) {
   return *HIP_GLOBAL(const uint32_t, p);
 }
 
+// What it would be for comes by scalar loads.
+DEVICE void load_ahead(const void *) {}
+
 // Plain accesses. Kernels are ordered by the end of one and the start of the next; within a kernel,
 // by the fences of arrive_last, which the compiler moves no load across.
 DEVICE struct words4 load_published(const void *p) {

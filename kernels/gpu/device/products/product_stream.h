@@ -111,7 +111,16 @@ DEVICE struct stream_block stream_block_of(void) {
           reinterpret_cast<struct stream_kept *>(kept) + warp_index()};
 }
 
+// As streaming_ahead: the list is of whole pieces of 32 bytes, as memory is read in.
+DEVICE void stream_ahead(const struct stream_block &block, int product) {
+  static_assert(sizeof(struct stream_product) == 32, "one of them is asked for");
+  if (product < block.count) {
+    load_ahead(block.products + product);
+  }
+}
+
 DEVICE struct stream_product stream_product_at(const struct stream_block &block, int product) {
+  stream_ahead(block, product + 2);
   const char *from = reinterpret_cast<const char *>(block.products + product);
   union {
     struct words4 words[2];

@@ -177,6 +177,10 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
   SHARED(char, shared);
   let_next_start();
   const struct wgmma_share share = wgmma_share_of<KIND>(a, shared);
+  const bool copies = thread_index() == WGMMA_GROUPS * 128;
+  if (copies) {
+    wgmma_maps_ahead<KIND>(a);
+  }
   if (thread_index() == 0) {
 #pragma unroll 1
     for (int stage = 0; stage < share.stages; stage++) {
@@ -195,7 +199,6 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
   if (in_cluster) {
     cluster_arrive();
   }
-  const bool copies = thread_index() == WGMMA_GROUPS * 128;
   if (copies) {
     wgmma_bring_first<KIND>(a, share);
   }

@@ -179,6 +179,17 @@ DEVICE void wgmma_bring_activations(const struct wgmma_arguments &a,
   }
 }
 
+// The copy engine finds its maps in memory, once for each launch. The activations' is asked for
+// with the others, or it would be waited for after what precedes the launch, with nothing else
+// under way.
+template <class KIND> DEVICE void wgmma_maps_ahead(const struct wgmma_arguments &a) {
+  map_ahead(&a.weights);
+  if (KIND::STREAMS == 2) {
+    map_ahead(&a.second);
+  }
+  map_ahead(&a.activations);
+}
+
 // Stages of weights, of all units and of those before the wait for the preceding kernel.
 template <class KIND> DEVICE int wgmma_count(const struct wgmma_share &share) {
   return (int)(share.end - share.begin) * KIND::STRIPS;
