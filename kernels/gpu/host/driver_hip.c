@@ -346,6 +346,13 @@ static void *search_library(void) {
   return library;
 }
 
+// By default HIP keeps kernels' arguments in the host's memory, except on gfx94x (clr,
+// rocsettings.cpp): each launch would begin with reads from there. A value that is set already
+// holds. HIP reads the variable when it is loaded.
+static void keep_arguments_on_device(void) {
+  setenv("HIP_FORCE_DEV_KERNARG", "1", 0);
+}
+
 static void *open_library(void) {
   const char *given = getenv("PERTOKEN_HIP_LIBRARY");
   if (given && *given) {
@@ -379,6 +386,7 @@ static int find_symbols(void *library) {
 }
 
 static void load(void) {
+  keep_arguments_on_device();
   void *library = open_library(); // kept: the runtime has threads of its own
   if (!library || find_symbols(library))
     return;

@@ -160,6 +160,14 @@ static void out_of_memory(void **unused) {
   hip.backend->destroy(hip_make(&request));
 }
 
+// Unless told otherwise (test_hip_libraries).
+static void arguments_on_the_device(void **unused) {
+  (void)unused;
+  hip_needed();
+  assert_int_equal(hip.backend->device_count(), 1);
+  assert_string_equal(getenv("HIP_FORCE_DEV_KERNARG"), "1");
+}
+
 static void a_failing_launch(void **unused) {
   (void)unused;
   hip_needed();
@@ -328,6 +336,7 @@ int main(void) {
       cmocka_unit_test_setup(no_device, hip_begin),
       cmocka_unit_test_setup(architectures, hip_begin),
       cmocka_unit_test_setup(out_of_memory, hip_begin),
+      cmocka_unit_test_setup(arguments_on_the_device, hip_begin),
       cmocka_unit_test_setup(a_failing_launch, hip_begin),
       cmocka_unit_test_setup(calibration, hip_begin),
       cmocka_unit_test_setup(calibration_by_library, hip_begin),
