@@ -410,6 +410,9 @@ static void load(void) {
       .names = {"libhipblaslt.so.1", "libhipblaslt.so.0", "/opt/rocm/lib/libhipblaslt.so"},
       .variable = "PERTOKEN_HIPBLASLT_LIBRARY",
       .install = "install hipblaslt from ROCm's repository"};
+  // ihipMalloc of clr (October 2024) compares device memory, too, with maxPhysicalMemAllocSize_,
+  // the host's; later versions do not.
+  hip.runtime.bound_by_host = true;
   hip.runtime.code_load = code_load;
   hip.runtime.code_unload = code_unload;
   hip.runtime.kernel_find = kernel_find;

@@ -10,6 +10,7 @@
 //   FAKE_HIP_MACHINE       of the code objects that match, in hexadecimal: 4c, gfx942's
 //   FAKE_HIP_WARP          64
 //   FAKE_HIP_MEMORY        bytes, 1 GiB
+//   FAKE_HIP_AT_ONCE       the most bytes of one allocation
 //   FAKE_HIP_NO_CAPTURE    1: streams cannot be recorded
 //   FAKE_HIP_FAIL_RECORD   n: the n-th recorded launch, from 1, is refused, and the recording with
 //                          it; the device is not affected
@@ -245,7 +246,7 @@ int hipMalloc(void **out, size_t bytes) {
   hipMemGetInfo(&free_bytes, &total);
   if (state())
     return state();
-  if (bytes > free_bytes)
+  if (bytes > free_bytes || bytes > setting("FAKE_HIP_AT_ONCE", UINT64_MAX))
     return OUT_OF_MEMORY;
   struct allocation *allocation =
       aligned_alloc(256, sizeof *allocation + (bytes + 255) / 256 * 256);
