@@ -2,6 +2,7 @@
 // linking would tie this to one. Everything used here has been in HIP since 5.2 and has the same
 // numbers in 5, 6 and 7 (hip_runtime_api.h of each).
 #include "kernels/decode.h"
+#include "kernels/gpu/arguments/hip.h"
 #include "kernels/gpu/host/identity.h"
 #include "kernels/gpu/host/library_file.h"
 #include "kernels/gpu/host/runtime.h"
@@ -64,6 +65,9 @@ enum {
   PARAM_BUFFER = 1, // HIP_LAUNCH_PARAM_BUFFER_POINTER and so on
   PARAM_BYTES = 2,
   PARAM_END = 3,
+
+  INVALID_VALUE = 1,   // hipError_t
+  KERNEL_BYTES = 1024, // of a kernel's own arguments, at most
 
   // Larger than hipDeviceProp_t has been in any version (1472 bytes in 6 and 7).
   PROPERTIES_BYTES = 16384,
@@ -217,9 +221,15 @@ static int kernel_shared(void *kernel, size_t bytes) {
   return 0;
 }
 
-// The cooperative form takes each argument separately; a kernel has one.
+// What every kernel takes before its own arguments (platform_hip.h).
+static struct hip_grid grid_of(const struct gpu_launch *launch) {
+  return (struct hip_grid){{launch->grid[0], launch->grid[1], launch->grid[2]}, launch->block};
+}
+
+// The cooperative form takes each argument separately.
 static int launch_cooperative(void *kernel, const struct gpu_launch *launch, void *stream) {
-  void *arguments[] = {(void *)(uintptr_t)launch->arguments};
+  struct hip_grid grid = grid_of(launch);
+  void *arguments[] = {&grid, (void *)(uintptr_t)launch->arguments};
   return hip.module_launch_cooperative(kernel, launch->grid[0], launch->grid[1], launch->grid[2],
                                        launch->block, 1, 1, (unsigned)launch->shared_bytes, stream,
                                        arguments);
@@ -227,12 +237,18 @@ static int launch_cooperative(void *kernel, const struct gpu_launch *launch, voi
 
 static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *stream,
                          bool overlap) {
+  struct {
+    struct hip_grid grid;
+    unsigned char own[KERNEL_BYTES];
+  } both = {.grid = grid_of(launch)};
   (void)overlap;
   if (launch->cooperative)
     return launch_cooperative(kernel, launch, stream);
-  size_t bytes = launch->argument_bytes;
-  void *arguments[] = {(void *)PARAM_BUFFER, (void *)(uintptr_t)launch->arguments,
-                       (void *)PARAM_BYTES, &bytes, (void *)PARAM_END};
+  if (launch->argument_bytes > sizeof both.own)
+    return INVALID_VALUE;
+  memcpy(both.own, launch->arguments, launch->argument_bytes);
+  size_t bytes = sizeof both.grid + launch->argument_bytes;
+  void *arguments[] = {(void *)PARAM_BUFFER, &both, (void *)PARAM_BYTES, &bytes, (void *)PARAM_END};
   return hip.module_launch(kernel, launch->grid[0], launch->grid[1], launch->grid[2], launch->block,
                            1, 1, (unsigned)launch->shared_bytes, stream, NULL, arguments);
 }

@@ -223,6 +223,7 @@ def check_streaming_hip(target, image):
     facts = note_facts(run(llvm('llvm-readelf'), '--notes', image))
     code = by_kernel(run(llvm('llvm-objdump'), '-d', image), r'^[0-9a-f]+ <(\w+)>:')
     check(f'{target} streaming', set(facts) == STEP, 'other kernels: ' + ', '.join(set(facts) ^ STEP))
+    check_packets(f'{target} streaming', image)
     for name, values in facts.items():
         subject, body = f'{target} {name}', code.get(name, '')
         check(subject, re.search(STREAM, body), 'no 16-byte nontemporal loads')
@@ -237,6 +238,15 @@ def check_streaming_hip(target, image):
         check(subject, 0 < used <= 256, f'{used} vector registers of at most 256')
         check(subject, shared <= streaming_shared(), f'{shared} bytes of shared memory beside the launch\'s')
         check_no_spills(subject, values, body)
+
+
+def check_packets(target, image):
+    """No kernel reads the packet of its launch, which lies in the host's memory (platform_hip.h)."""
+    text = run(llvm('llvm-objdump'), '-D', '-j', '.rodata', image)
+    found = by_kernel(text, r'^\.amdhsa_kernel (\w+)')
+    check(target, found, 'no descriptors of kernels')
+    for name, descriptor in found.items():
+        check(f'{target} {name}', '.amdhsa_user_sgpr_dispatch_ptr 0' in descriptor, 'reads the packet of its launch')
 
 
 def check_no_spills(subject, values, body):
@@ -261,6 +271,7 @@ def check_hip(target, image):
     # HIP before 6.1 does not support hidden_dynamic_lds_size, and passes no arguments to such a kernel.
     hidden = set(re.findall(r'\.value_kind: +(hidden_\w+)', notes))
     check(target, not hidden, 'hidden arguments: ' + ', '.join(sorted(hidden)))
+    check_packets(target, image)
     for name, values in facts.items():
         subject = f'{target} {name}'
         check_hip_code(target, name, code.get(name, ''))
