@@ -207,22 +207,45 @@ DEVICE void store_shared(void *p, struct words4 v) {
 // The dies of an MI300 have an L2 each, and these are not coherent for ordinary memory. In LLVM's
 // memory model for gfx942, fences of agent scope make them coherent: releasing writes the die's L2
 // back (buffer_wbl2 sc1), and acquiring drops what it holds of others' data (buffer_inv sc1), so
-// that the plain loads of load_published fetch again. Every wave releases, because each waits only
-// for its own stores; the counter itself is an atomic of agent scope, performed where all dies see
-// it. It wraps to 0 at blocks - 1.
+// that the plain loads of load_published fetch again. A die of gfx90a has one L2: there the same
+// fences wait for stores and drop the L1. One fence of each kind is enough for a block, whose waves
+// share both caches, and more would cost: each takes microseconds on gfx942 and gfx950, which is
+// why rocPRIM's look-back scan does without them there.
+
+// Only a wave itself can wait for its stores: neither a barrier nor another wave's release does
+// (llvm-project, pull request 161638). Then they are in the die's L2.
+DEVICE void hip_stores_wait(void) {
+#if defined(__GFX9__)
+  asm volatile("s_waitcnt vmcnt(0)" ::: "memory");
+#else
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+#endif
+}
+// After this the first wave may tell others of what the block has stored.
+DEVICE bool hip_first_releases(void) {
+  hip_stores_wait();
+  block_wait();
+  const bool first = warp_index() == 0;
+  if (first) {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+  }
+  return first && thread_index() == 0;
+}
+
+// The counter is an atomic of agent scope, performed where all dies see it. It wraps to 0 at
+// blocks - 1.
 DEVICE bool arrive_last(unsigned *counter, unsigned blocks) {
   __attribute__((shared)) static unsigned arrived;
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
-  block_wait();
-  if (thread_index() == 0) {
-    arrived = __builtin_amdgcn_atomic_inc32(counter, blocks - 1, __ATOMIC_RELAXED, "agent");
+  if (hip_first_releases()) {
+    const unsigned before =
+        __builtin_amdgcn_atomic_inc32(counter, blocks - 1, __ATOMIC_RELAXED, "agent");
+    if (before == blocks - 1) {
+      __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+    }
+    arrived = before;
   }
   block_wait();
-  const bool last = arrived == blocks - 1;
-  if (last) {
-    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
-  }
-  return last;
+  return arrived == blocks - 1;
 }
 
 // A call would make the wave keep registers in memory.
@@ -253,15 +276,8 @@ template <class T> DEVICE const T *constant_of_launch(const T *p) {
   return (const T *)(constant)((uint64_t)high << 32 | low);
 }
 
-// As arrive_last: every wave releases, so that the die's L2 is written back before the block counts
-// (a release by one wave does not wait for the stores of the others: llvm-project pull request
-// 161638). One wave acquires, after which the L2 and the compute unit's L1, through which all of
-// them read, have dropped what other dies may have written. A die of gfx90a has one L2: there the
-// same fences wait for stores and drop the L1.
 DEVICE void grid_arrive(unsigned *arrived) {
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
-  block_wait();
-  if (thread_index() == 0) {
+  if (hip_first_releases()) {
     __scoped_atomic_fetch_add(HIP_GLOBAL(unsigned, arrived), 1u, __ATOMIC_RELAXED,
                               __MEMORY_SCOPE_DEVICE);
   }
