@@ -1,4 +1,5 @@
 """What AMD's machine code must be like: by the notes of an image, and its disassembly."""
+import pathlib
 import re
 import sys
 
@@ -289,12 +290,18 @@ def check_streaming_hip(target, image):
 
 
 def check_packets(target, image):
-    """No kernel reads the packet of its launch, which lies in the host's memory (platform_hip.h)."""
-    text = run(llvm('llvm-objdump'), '-D', '-j', '.rodata', image)
-    found = by_kernel(text, r'^\.amdhsa_kernel (\w+)')
-    check(target, found, 'no descriptors of kernels')
-    for name, descriptor in found.items():
-        check(f'{target} {name}', '.amdhsa_user_sgpr_dispatch_ptr 0' in descriptor, 'reads the packet of its launch')
+    """No kernel reads the packet of its launch, which lies in the host's memory (platform_hip.h). Its descriptor, 64
+    bytes at NAME.kd, has a bit for each register that it is started with: LLVM, "User Guide for AMDGPU Backend",
+    Kernel Descriptor, ENABLE_SGPR_DISPATCH_PTR."""
+    readelf = llvm('llvm-readelf')
+    section = re.search(r'\.rodata +PROGBITS +([0-9a-f]+) ([0-9a-f]+)', run(readelf, '-SW', image))
+    found = re.findall(r'([0-9a-f]+) +64 OBJECT .* (\w+)\.kd$', run(readelf, '--dyn-syms', '-W', image), re.M)
+    check(target, section and found, 'no descriptors of kernels')
+    data = pathlib.Path(image).read_bytes()
+    for address, name in found if section else []:
+        start = int(address, 16) - int(section.group(1), 16) + int(section.group(2), 16)
+        properties = int.from_bytes(data[start + 56:start + 58], 'little')
+        check(f'{target} {name}', not properties & 2, 'reads the packet of its launch')
 
 
 def check_no_spills(subject, values, body):
