@@ -2,6 +2,7 @@
 // linking would tie this to one. Everything used here has been in HIP since 5.2 and has the same
 // numbers in 5, 6 and 7 (hip_runtime_api.h of each).
 #include "kernels/decode.h"
+#include "kernels/gpu/arguments/hip.h"
 #include "kernels/gpu/host/identity.h"
 #include "kernels/gpu/host/library_file.h"
 #include "kernels/gpu/host/runtime.h"
@@ -64,6 +65,9 @@ enum {
   PARAM_BUFFER = 1, // HIP_LAUNCH_PARAM_BUFFER_POINTER and so on
   PARAM_BYTES = 2,
   PARAM_END = 3,
+
+  INVALID_VALUE = 1,   // hipError_t
+  KERNEL_BYTES = 1024, // of a kernel's own arguments, at most
 
   // Larger than hipDeviceProp_t has been in any version (1472 bytes in 6 and 7).
   PROPERTIES_BYTES = 16384,
@@ -217,9 +221,15 @@ static int kernel_shared(void *kernel, size_t bytes) {
   return 0;
 }
 
-// The cooperative form takes each argument separately; a kernel has one.
+// What every kernel takes before its own arguments (platform_hip.h).
+static struct hip_grid grid_of(const struct gpu_launch *launch) {
+  return (struct hip_grid){{launch->grid[0], launch->grid[1], launch->grid[2]}, launch->block};
+}
+
+// The cooperative form takes each argument separately.
 static int launch_cooperative(void *kernel, const struct gpu_launch *launch, void *stream) {
-  void *arguments[] = {(void *)(uintptr_t)launch->arguments};
+  struct hip_grid grid = grid_of(launch);
+  void *arguments[] = {&grid, (void *)(uintptr_t)launch->arguments};
   return hip.module_launch_cooperative(kernel, launch->grid[0], launch->grid[1], launch->grid[2],
                                        launch->block, 1, 1, (unsigned)launch->shared_bytes, stream,
                                        arguments);
@@ -227,12 +237,18 @@ static int launch_cooperative(void *kernel, const struct gpu_launch *launch, voi
 
 static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *stream,
                          bool overlap) {
+  struct {
+    struct hip_grid grid;
+    unsigned char own[KERNEL_BYTES];
+  } both = {.grid = grid_of(launch)};
   (void)overlap;
   if (launch->cooperative)
     return launch_cooperative(kernel, launch, stream);
-  size_t bytes = launch->argument_bytes;
-  void *arguments[] = {(void *)PARAM_BUFFER, (void *)(uintptr_t)launch->arguments,
-                       (void *)PARAM_BYTES, &bytes, (void *)PARAM_END};
+  if (launch->argument_bytes > sizeof both.own)
+    return INVALID_VALUE;
+  memcpy(both.own, launch->arguments, launch->argument_bytes);
+  size_t bytes = sizeof both.grid + launch->argument_bytes;
+  void *arguments[] = {(void *)PARAM_BUFFER, &both, (void *)PARAM_BYTES, &bytes, (void *)PARAM_END};
   return hip.module_launch(kernel, launch->grid[0], launch->grid[1], launch->grid[2], launch->block,
                            1, 1, (unsigned)launch->shared_bytes, stream, NULL, arguments);
 }
@@ -346,6 +362,13 @@ static void *search_library(void) {
   return library;
 }
 
+// By default HIP keeps kernels' arguments in the host's memory, except on gfx94x (clr,
+// rocsettings.cpp): each launch would begin with reads from there. A value that is set already
+// holds. HIP reads the variable when it is loaded.
+static void keep_arguments_on_device(void) {
+  setenv("HIP_FORCE_DEV_KERNARG", "1", 0);
+}
+
 static void *open_library(void) {
   const char *given = getenv("PERTOKEN_HIP_LIBRARY");
   if (given && *given) {
@@ -379,6 +402,7 @@ static int find_symbols(void *library) {
 }
 
 static void load(void) {
+  keep_arguments_on_device();
   void *library = open_library(); // kept: the runtime has threads of its own
   if (!library || find_symbols(library))
     return;
@@ -402,6 +426,9 @@ static void load(void) {
       .names = {"libhipblaslt.so.1", "libhipblaslt.so.0", "/opt/rocm/lib/libhipblaslt.so"},
       .variable = "PERTOKEN_HIPBLASLT_LIBRARY",
       .install = "install hipblaslt from ROCm's repository"};
+  // ihipMalloc of clr (October 2024) compares device memory, too, with maxPhysicalMemAllocSize_,
+  // the host's; later versions do not.
+  hip.runtime.bound_by_host = true;
   hip.runtime.code_load = code_load;
   hip.runtime.code_unload = code_unload;
   hip.runtime.kernel_find = kernel_find;

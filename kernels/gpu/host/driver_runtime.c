@@ -11,9 +11,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 // The Makefile defines this as a hash of the kernels' sources.
 #ifndef GPU_BUILD
@@ -24,14 +26,34 @@
 
 // ---- memory
 
+static uint64_t host_bytes(void) {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+}
+
+// Whether the device has so much free, but the host has less memory than that.
+static bool is_bound_by_host(const struct gpu_runtime *runtime, size_t bytes) {
+  size_t free_bytes = 0, total = 0;
+  return runtime->bound_by_host && bytes > host_bytes() &&
+         runtime->memory_info(&free_bytes, &total) == 0 && bytes <= free_bytes;
+}
+
 static enum decode_status allocate(struct gpu_context *context, size_t bytes, void **out) {
   *out = NULL;
   const enum decode_status status = context_ready(context);
   if (status != DECODE_OK)
     return status;
-  char what[64];
+  char what[64], words[256];
   snprintf(what, sizeof what, "taking %.3f GB of memory", 1e-9 * (double)bytes);
-  return context_check(context, what, context->runtime->allocate(out, bytes));
+  const int code = context->runtime->allocate(out, bytes);
+  const enum decode_status refused = context_check(context, what, code);
+  if (refused != DECODE_NO_MEMORY || !is_bound_by_host(context->runtime, bytes))
+    return refused;
+  snprintf(words, sizeof words,
+           "%s: the device has it free, but some versions of ROCm refuse more at once than the "
+           "host's %.1f GB; update ROCm, or measure fewer layers (--layers)",
+           what, 1e-9 * (double)host_bytes());
+  return context_fail(DECODE_NO_MEMORY, words);
 }
 
 static void release(struct gpu_context *context, void *memory) {

@@ -24,6 +24,7 @@ struct gpu_runtime {
   struct library_file collectives;
   struct library_file products; // vendor_products.h: which library, and its names
   enum vendor_kind vendor_kind;
+  bool bound_by_host; // some versions refuse to allocate more at once than the host's memory
 
   int (*device_count)(int *);
   int (*device_set)(int); // of the calling thread

@@ -1,4 +1,5 @@
 """What AMD's machine code must be like: by the notes of an image, and its disassembly."""
+import pathlib
 import re
 import sys
 
@@ -130,9 +131,9 @@ def check_hip_code(target, name, body):
         check(subject, 'v_mfma_' in body, 'no matrix instruction')
         if target != 'gfx90a' and 'e4m3_e4m3' in name:
             check(subject, re.search(r'v_mfma_\w*(fp8|f8f6f4)', body), 'no matrix instruction of fp8')
-    if target in ('gfx942', 'gfx950') and 'atomic_inc' in body:
-        fences = all(re.search(f, body) for f in (r'buffer_wbl2 sc1', r'buffer_inv sc1'))
-        check(subject, fences, 'blocks meet without fences between the dies')
+    if target in MATRIX_UNITS and 'global_atomic_inc' in body:
+        texts = [text for _, text in instructions_of(body)]
+        check_no_faults(subject, target, texts, arrival_faults)
 
 
 LONG_LOAD = r'global_load_(dwordx4|b128)\b'
@@ -160,21 +161,69 @@ def is_counter(texts, i):
     return load and re.match(rf'v_cmp_(ge|gt|le|lt)_u32_e32 vcc, (\w+, )?{load.group(1)}\b', after)
 
 
-def check_order(subject, code):
-    """Around every addition to the grid's counter: written back and awaited before it; and after every wait
-    for the counter, before the block continues, the caches dropped."""
-    texts = [text for _, text in code]
-    check(subject, any(is_counter(texts, i) for i in range(len(texts))), 'no wait for the counter')
+STORE = re.compile(r'(global|flat|buffer)_store')
+STORES_AWAITED = re.compile(r's_waitcnt.*vmcnt\(0\)')
+# Of agent scope: the die's L2 written back, and what the caches hold of others dropped.
+WRITTEN_BACK = {'gfx942': 'buffer_wbl2 sc1', 'gfx950': 'buffer_wbl2 sc1'}
+DROPPED = {'gfx90a': 'buffer_wbinvl1_vol', 'gfx942': 'buffer_inv sc1', 'gfx950': 'buffer_inv sc1'}
+
+
+def last(texts, wanted):
+    return max((i for i, text in enumerate(texts) if wanted(text)), default=-1)
+
+
+def is_barrier(text):
+    return text.startswith('s_barrier')
+
+
+def arrives_early(target, before):
+    """What is missing before an addition to a counter where blocks meet. Each wave waits for its own stores, which
+    neither a barrier nor another wave's fence does; after a barrier, one wave writes the L2 back and waits for that."""
+    barrier = last(before, is_barrier)
+    awaited = last(before[:max(barrier, 0)], STORES_AWAITED.match)
+    if awaited < 0 or last(before[:barrier], STORE.match) > awaited:
+        return 'meets others before its stores are done'
+    if target not in WRITTEN_BACK:
+        return None
+    back = last(before, lambda text: text.startswith(WRITTEN_BACK[target]))
+    return None if barrier < back < last(before, STORES_AWAITED.match) else 'meets others before the L2 is written back'
+
+
+def arrival_faults(target, texts):
+    """Of blocks of which the last one goes on (arrive_last)."""
+    faults = []
     for i, text in enumerate(texts):
-        if re.match(r'global_atomic_add\b', text):
-            before = texts[max(0, i - 40):i]
-            fence = [k for k, t in enumerate(before) if 'buffer_wbl2 sc1' in t]
-            check(subject, fence and any(re.match(r's_waitcnt.*vmcnt\(0\)', t) for t in before[fence[-1]:]) and
-                  any(t.startswith('s_barrier') for t in before[fence[-1]:]), 'arrives before its data')
-        if is_counter(texts, i):
-            after = texts[i:i + 40]
-            barrier = next((k for k, t in enumerate(after) if t.startswith('s_barrier')), len(after))
-            check(subject, any('buffer_inv sc1' in t for t in after[:barrier]), 'goes on with what the caches hold')
+        if text.startswith('global_atomic_inc'):
+            faults.append(arrives_early(target, texts[max(0, i - 60):i]))
+            after = texts[i:i + 60]
+            barrier = next((k for k, t in enumerate(after) if is_barrier(t)), len(after))
+            if not any(t.startswith(DROPPED[target]) for t in after[:barrier]):
+                faults.append('goes on with what the caches hold')
+    return [fault for fault in faults if fault]
+
+
+def order_faults(target, texts):
+    """Of a cooperative launch (grid_arrive, grid_wait): after every wait for the counter, before the block continues,
+    the caches drop what they hold."""
+    counters = [i for i in range(len(texts)) if is_counter(texts, i)]
+    faults = [] if counters else ['no wait for the counter']
+    for i in counters:
+        after = texts[i:i + 40]
+        barrier = next((k for k, t in enumerate(after) if is_barrier(t)), len(after))
+        if not any(t.startswith(DROPPED[target]) for t in after[:barrier]):
+            faults.append('goes on with what the caches hold')
+    arrivals = [i for i, text in enumerate(texts) if re.match(r'global_atomic_add\b', text)]
+    faults += [arrives_early(target, texts[max(0, i - 60):i]) for i in arrivals]
+    return [fault for fault in faults if fault]
+
+
+def check_no_faults(subject, target, texts, faults_of):
+    """And each part left out is noticed."""
+    faults = faults_of(target, texts)
+    check(subject, not faults, ', '.join(sorted(set(faults))))
+    for part in filter(None, (r's_waitcnt.*vmcnt\(0\)', WRITTEN_BACK.get(target), DROPPED[target])):
+        left = [text for text in texts if not re.match(part, text)]
+        check(subject, faults_of(target, left), f'{part} left out is not noticed')
 
 
 def check_scalar_loads(subject, code):
@@ -223,6 +272,7 @@ def check_streaming_hip(target, image):
     facts = note_facts(run(llvm('llvm-readelf'), '--notes', image))
     code = by_kernel(run(llvm('llvm-objdump'), '-d', image), r'^[0-9a-f]+ <(\w+)>:')
     check(f'{target} streaming', set(facts) == STEP, 'other kernels: ' + ', '.join(set(facts) ^ STEP))
+    check_packets(f'{target} streaming', image)
     for name, values in facts.items():
         subject, body = f'{target} {name}', code.get(name, '')
         check(subject, re.search(STREAM, body), 'no 16-byte nontemporal loads')
@@ -232,11 +282,26 @@ def check_streaming_hip(target, image):
         check(subject, 'flat_' not in body, 'accesses to memory that could be shared memory')
         check_scalar_loads(subject, instructions_of(body))
         if target != 'gfx90a':
-            check_order(subject, instructions_of(body))
+            check_no_faults(subject, target, [text for _, text in instructions_of(body)], order_faults)
         used, shared = values.get('vgpr_count', 0), values.get('group_segment_fixed_size', 1e9)
         check(subject, 0 < used <= 256, f'{used} vector registers of at most 256')
         check(subject, shared <= streaming_shared(), f'{shared} bytes of shared memory beside the launch\'s')
         check_no_spills(subject, values, body)
+
+
+def check_packets(target, image):
+    """No kernel reads the packet of its launch, which lies in the host's memory (platform_hip.h). Its descriptor, 64
+    bytes at NAME.kd, has a bit for each register that it is started with: LLVM, "User Guide for AMDGPU Backend",
+    Kernel Descriptor, ENABLE_SGPR_DISPATCH_PTR."""
+    readelf = llvm('llvm-readelf')
+    section = re.search(r'\.rodata +PROGBITS +([0-9a-f]+) ([0-9a-f]+)', run(readelf, '-SW', image))
+    found = re.findall(r'([0-9a-f]+) +64 OBJECT .* (\w+)\.kd$', run(readelf, '--dyn-syms', '-W', image), re.M)
+    check(target, section and found, 'no descriptors of kernels')
+    data = pathlib.Path(image).read_bytes()
+    for address, name in found if section else []:
+        start = int(address, 16) - int(section.group(1), 16) + int(section.group(2), 16)
+        properties = int.from_bytes(data[start + 56:start + 58], 'little')
+        check(f'{target} {name}', not properties & 2, 'reads the packet of its launch')
 
 
 def check_no_spills(subject, values, body):
@@ -261,6 +326,7 @@ def check_hip(target, image):
     # HIP before 6.1 does not support hidden_dynamic_lds_size, and passes no arguments to such a kernel.
     hidden = set(re.findall(r'\.value_kind: +(hidden_\w+)', notes))
     check(target, not hidden, 'hidden arguments: ' + ', '.join(sorted(hidden)))
+    check_packets(target, image)
     for name, values in facts.items():
         subject = f'{target} {name}'
         check_hip_code(target, name, code.get(name, ''))

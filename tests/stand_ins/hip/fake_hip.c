@@ -10,6 +10,7 @@
 //   FAKE_HIP_MACHINE       of the code objects that match, in hexadecimal: 4c, gfx942's
 //   FAKE_HIP_WARP          64
 //   FAKE_HIP_MEMORY        bytes, 1 GiB
+//   FAKE_HIP_AT_ONCE       the most bytes of one allocation
 //   FAKE_HIP_NO_CAPTURE    1: streams cannot be recorded
 //   FAKE_HIP_FAIL_RECORD   n: the n-th recorded launch, from 1, is refused, and the recording with
 //                          it; the device is not affected
@@ -30,6 +31,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/gpu/arguments/hip.h"
 #include "kernels/gpu/arguments/streaming.h"
 #include "tests/stand_ins/emulator/launch.h"
 #include "tests/stand_ins/hip/fake_hip.h"
@@ -52,7 +54,7 @@ enum {
   ELF_SECTION_BYTES = 58,
   ELF_SECTION_COUNT = 60,
 
-  MAX_ARGUMENT_BYTES = 256,
+  MAX_ARGUMENT_BYTES = 256, // behind the grid's
   MAX_DEVICES = 16,
   UNITS = 3,
   SHARED_BYTES = 65536,
@@ -63,8 +65,11 @@ struct launch {
   char kernel[64];
   const unsigned char *image;
   unsigned grid[3], block, shared_bytes;
-  unsigned char arguments[MAX_ARGUMENT_BYTES];
-  size_t argument_bytes;
+  struct {
+    struct hip_grid grid; // as the kernel is told, followed by its own
+    unsigned char own[MAX_ARGUMENT_BYTES];
+  } arguments;
+  size_t argument_bytes; // of its own
   bool cooperative;
 };
 
@@ -245,7 +250,7 @@ int hipMalloc(void **out, size_t bytes) {
   hipMemGetInfo(&free_bytes, &total);
   if (state())
     return state();
-  if (bytes > free_bytes)
+  if (bytes > free_bytes || bytes > setting("FAKE_HIP_AT_ONCE", UINT64_MAX))
     return OUT_OF_MEMORY;
   struct allocation *allocation =
       aligned_alloc(256, sizeof *allocation + (bytes + 255) / 256 * 256);
@@ -379,6 +384,7 @@ int hipModuleGetFunction(void **out, void *module, const char *name) {
 // ---- launches
 
 static emulator_launch_function *emulate;
+static bool takes_grid; // as machine code does; the host emulator's kernels do not
 
 static void find_emulator(void) {
   char path[4096];
@@ -389,6 +395,7 @@ static void find_emulator(void) {
   snprintf(path, sizeof path, "%.*s/emulator64fnuz.so", slash ? (int)(slash - own.dli_fname) : 1,
            slash ? own.dli_fname : ".");
   const char *other = getenv("FAKE_HIP_EMULATOR");
+  takes_grid = other;
   void *library = dlopen(other ? other : path, RTLD_NOW | (other ? RTLD_GLOBAL : RTLD_LOCAL));
   if (!library)
     fprintf(stderr, "fake HIP: %s\n", dlerror());
@@ -407,15 +414,16 @@ static int execute(const struct launch *launch) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_emulator);
   if (!strcmp(launch->kernel, FAKE_RCCL_KERNEL))
-    return state() ? state() : fake_rccl_execute(launch->arguments);
+    return state() ? state() : fake_rccl_execute(launch->arguments.own);
   const uint64_t number = count_launch();
   const struct emulator_launch one = {
       .kernel = launch->kernel,
       .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
       .block = launch->block,
       .shared_bytes = launch->shared_bytes,
-      .arguments = launch->arguments,
-      .argument_bytes = launch->argument_bytes,
+      .arguments = takes_grid ? (const void *)&launch->arguments : launch->arguments.own,
+      .argument_bytes =
+          launch->argument_bytes + (takes_grid ? sizeof launch->arguments.grid : (size_t)0),
       .seed = number,
       .cooperative = launch->cooperative,
       .image = launch->image,
@@ -440,6 +448,13 @@ static int record(struct graph *graph, const struct launch *launch) {
   return SUCCESS;
 }
 
+// Whether the kernel is told of the launch as it is.
+static bool is_told(const struct launch *launch) {
+  const struct hip_grid *grid = &launch->arguments.grid;
+  return memcmp(grid->blocks, launch->grid, sizeof grid->blocks) == 0 &&
+         grid->threads == launch->block;
+}
+
 // Into the stream or, if that is recorded, after what has been recorded.
 static int queue(struct launch *launch, const struct function *function, void *stream) {
   struct graph *recording = ((struct stream *)stream)->recording;
@@ -447,6 +462,8 @@ static int queue(struct launch *launch, const struct function *function, void *s
   launch->image = function->image;
   if (state())
     return state();
+  if (!is_told(launch))
+    return INVALID_VALUE;
   if (!recording)
     return execute(launch);
   recording->refused |= recording->count + 1 == setting("FAKE_HIP_FAIL_RECORD", 0);
@@ -463,10 +480,11 @@ int hipModuleLaunchKernel(void *kernel, unsigned grid_x, unsigned grid_y, unsign
                      (uintptr_t)extra[4] == 3;
   if (!known || block_y != 1 || block_z != 1 || shared_bytes > SHARED_BYTES)
     return INVALID_VALUE;
-  launch.argument_bytes = *(size_t *)extra[3];
-  if (launch.argument_bytes > sizeof launch.arguments)
+  const size_t bytes = *(size_t *)extra[3];
+  if (bytes < sizeof launch.arguments.grid || bytes > sizeof launch.arguments)
     return INVALID_VALUE;
-  memcpy(launch.arguments, extra[1], launch.argument_bytes);
+  memcpy(&launch.arguments, extra[1], bytes);
+  launch.argument_bytes = bytes - sizeof launch.arguments.grid;
   return queue(&launch, kernel, stream);
 }
 
@@ -488,7 +506,8 @@ int hipModuleLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned g
     return INVALID_VALUE;
   if (grid_x * grid_y * grid_z > setting("FAKE_HIP_RESIDENT", UNITS))
     return COOPERATIVE_TOO_LARGE;
-  memcpy(launch.arguments, parameters[0], launch.argument_bytes);
+  memcpy(&launch.arguments.grid, parameters[0], sizeof launch.arguments.grid);
+  memcpy(launch.arguments.own, parameters[1], launch.argument_bytes);
   return queue(&launch, function, stream);
 }
 #endif
@@ -500,7 +519,7 @@ bool fake_hip_is_recording(const void *stream) {
 int fake_hip_queue(void *stream, const void *arguments, size_t bytes) {
   struct graph *recording = ((struct stream *)stream)->recording;
   struct launch launch = {.kernel = FAKE_RCCL_KERNEL, .argument_bytes = bytes};
-  memcpy(launch.arguments, arguments, bytes);
+  memcpy(launch.arguments.own, arguments, bytes);
   if (state())
     return state();
   return recording ? record(recording, &launch) : execute(&launch);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/gpu/arguments/hip.h"
+
 extern const unsigned char gpu_code_cuda[]; // the fat binary of cuda.so
 
 int hipGetDeviceCount(int *count) {
@@ -165,11 +167,12 @@ int hipModuleGetFunction(void **out, void *module, const char *name) {
   return (int)code;
 }
 
-// `extra` holds the one argument's address at [1].
+// `extra` holds the arguments' address at [1]; CUDA's kernel takes what follows the grid.
 int hipModuleLaunchKernel(void *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                           unsigned block_x, unsigned block_y, unsigned block_z,
                           unsigned shared_bytes, void *stream, void **parameters, void **extra) {
   (void)parameters;
   const dim3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
-  return (int)cudaLaunchKernel(kernel, grid, block, &extra[1], shared_bytes, stream);
+  void *arguments = (char *)extra[1] + sizeof(struct hip_grid);
+  return (int)cudaLaunchKernel(kernel, grid, block, &arguments, shared_bytes, stream);
 }

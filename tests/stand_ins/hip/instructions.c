@@ -208,43 +208,21 @@ static bool is_rdna(const struct code *code) {
 
 // ---- waves
 
-// The fields of the dispatch packet (HSA Platform System Architecture, kernel dispatch packet) that
-// a kernel reads: blocks and the grid, in threads.
-struct packet {
-  uint16_t header, setup, block[3], reserved;
-  uint32_t grid[3], scratch_bytes, shared_bytes;
-  uint64_t rest[4];
-};
-_Static_assert(sizeof(struct packet) == 64, "a packet's size");
-
-static struct packet packet_of(const struct emulator_launch *launch) {
-  struct packet packet;
-  memset(&packet, 0xFF, sizeof packet);
-  for (int axis = 0; axis < 3; axis++) {
-    packet.block[axis] = axis ? 1 : (uint16_t)launch->block;
-    packet.grid[axis] = launch->grid[axis] * packet.block[axis];
-  }
-  return packet;
-}
-
-static int set_address(struct wave *wave, int next, const void *address) {
-  wave->scalars[next] = (uint32_t)(uintptr_t)address;
-  wave->scalars[next + 1] = (uint32_t)((uintptr_t)address >> 32);
-  return next + 2;
+static void set_address(struct wave *wave, int at, const void *address) {
+  wave->scalars[at] = (uint32_t)(uintptr_t)address;
+  wave->scalars[at + 1] = (uint32_t)((uintptr_t)address >> 32);
 }
 
 // The initial registers of a wave of the block: addresses, after a descriptor of scratch memory
 // that it does not use, then the block's number (in gfx12's trap registers), and the thread's
 // number within the block.
 static const char *set_up(struct wave *wave, const struct code *code,
-                          const struct descriptor *descriptor, const struct packet *packet,
-                          const void *arguments, const unsigned block[3], int first_thread,
-                          int lanes) {
+                          const struct descriptor *descriptor, const void *arguments,
+                          const unsigned block[3], int first_thread, int lanes) {
   enum { // from the descriptor's properties and rsrc2; registers
     SCRATCH = 1 << 0,
-    PACKET = 1 << 1,
     ARGUMENTS = 1 << 3,
-    OTHERS = 0x74, // queue, number of the launch, scratch's address and size
+    OTHERS = 0x76, // the launch's packet and number, queue, scratch's address and size
     BLOCK_X = 1 << 7,
     IN_TRAP = 108,
     NONE = 124
@@ -260,8 +238,6 @@ static const char *set_up(struct wave *wave, const struct code *code,
     return "wants registers that are not set here";
   if (descriptor->properties & SCRATCH)
     next += 4;
-  if (descriptor->properties & PACKET)
-    next = set_address(wave, next, packet);
   if (descriptor->properties & ARGUMENTS)
     set_address(wave, next, arguments);
   next = rsrc2 >> 1 & 31;
@@ -476,7 +452,6 @@ static const char *run_blocks(const struct emulator_launch *launch, struct code 
                               const struct descriptor *descriptor, unsigned first, int blocks) {
   const int lanes = is_rdna(code) ? 32 : 64, waves = (int)launch->block / lanes;
   const size_t bytes = descriptor->shared_bytes + launch->shared_bytes;
-  const struct packet packet = packet_of(launch);
   const char *why = NULL;
   for (int b = 0; b < blocks && !why; b++) {
     const unsigned number = first + (unsigned)b;
@@ -487,7 +462,7 @@ static const char *run_blocks(const struct emulator_launch *launch, struct code 
       why = refuse(launch->kernel, "no memory");
     for (int w = 0; w < waves && !why; w++) {
       struct wave *wave = &state.waves[b * waves + w];
-      why = set_up(wave, code, descriptor, &packet, launch->arguments, block, w * lanes, lanes);
+      why = set_up(wave, code, descriptor, launch->arguments, block, w * lanes, lanes);
       why = why ? refuse(launch->kernel, why) : NULL;
       wave->shared = shared;
       wave->shared_bytes = bytes;

@@ -4,6 +4,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_PLATFORM_HIP_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_PLATFORM_HIP_H
 
+#include "kernels/gpu/arguments/hip.h"
+
 // The data that must be in flight to a compute unit at all times, by Little's law: bandwidth x
 // latency / units. Bandwidths and units are from AMD's datasheets; the latency is taken as a
 // microsecond, because pointer chases only measure that of an idle memory (Tee and others, "The
@@ -45,12 +47,14 @@ constexpr int hip_waves(int threads, int blocks) {
 
 #define DEVICE static inline __attribute__((device, always_inline))
 #define KERNEL(name, T)                                                                            \
+  static_assert(alignof(struct T) <= sizeof(struct hip_grid), "directly behind it");               \
   extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, 1024))) void name(              \
-      const struct T a)
+      const struct hip_grid, const struct T a)
 #define KERNEL_BOUNDS(name, T, threads, blocks)                                                    \
+  static_assert(alignof(struct T) <= sizeof(struct hip_grid), "directly behind it");               \
   extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, threads),                       \
                             amdgpu_waves_per_eu(hip_waves(threads, blocks)))) void                 \
-  name(const struct T a)
+  name(const struct hip_grid, const struct T a)
 #define SHARED(type, name)                                                                         \
   extern __attribute__((shared)) struct words4 hip_shared[];                                       \
   type *const name = reinterpret_cast<type *>(hip_shared)
@@ -69,30 +73,24 @@ DEVICE int thread_index_anew(void) {
   asm volatile("" : "+v"(index));
   return index;
 }
-// The launch's packet, hsa_kernel_dispatch_packet_t (HSA Runtime specification 1.2, 2.7.1), which
-// counts in threads. Read by hand: __builtin_amdgcn_workgroup_size_x uses one of code object 5's
-// hidden arguments, whose description has names that HIP does not know before 6.1 (and then it
-// passes no arguments at all).
-struct hip_dispatch {
-  uint16_t header, setup, workgroup_size[3], reserved;
-  uint32_t grid_size[3];
-};
-typedef __attribute__((address_space(4))) const struct hip_dispatch hip_packet; // constant memory
-DEVICE hip_packet *hip_launched(void) {
-  return (hip_packet *)__builtin_amdgcn_dispatch_ptr();
+// The first of the kernel's arguments, which are read together. The packet of the launch has this,
+// too, but lies in the host's memory: reading it took 10 us of a launch's 21 on an MI300A
+// (AMDGPU.jl, pull request 1058). clang's own hidden arguments have names that HIP does not know
+// before 6.1 (and then it passes no arguments at all).
+typedef __attribute__((address_space(4))) const struct hip_grid hip_launch; // constant memory
+DEVICE hip_launch *hip_launched(void) {
+  return (hip_launch *)__builtin_amdgcn_kernarg_segment_ptr();
 }
 DEVICE int block_threads(void) {
-  return (int)hip_launched()->workgroup_size[0];
+  return (int)hip_launched()->threads;
 }
 DEVICE int block_index(int axis) {
   return (int)(axis == 0   ? __builtin_amdgcn_workgroup_id_x()
                : axis == 1 ? __builtin_amdgcn_workgroup_id_y()
                            : __builtin_amdgcn_workgroup_id_z());
 }
-// Grids are counted in threads; every launch has whole blocks, one thread deep in y and z.
 DEVICE int grid_blocks(int axis) {
-  const uint32_t threads = hip_launched()->grid_size[axis];
-  return (int)(axis == 0 ? threads / (uint32_t)block_threads() : threads);
+  return (int)hip_launched()->blocks[axis];
 }
 DEVICE int lane_index(void) {
   return (int)(__builtin_amdgcn_workitem_id_x() % WARP);
@@ -212,22 +210,45 @@ DEVICE void store_shared(void *p, struct words4 v) {
 // The dies of an MI300 have an L2 each, and these are not coherent for ordinary memory. In LLVM's
 // memory model for gfx942, fences of agent scope make them coherent: releasing writes the die's L2
 // back (buffer_wbl2 sc1), and acquiring drops what it holds of others' data (buffer_inv sc1), so
-// that the plain loads of load_published fetch again. Every wave releases, because each waits only
-// for its own stores; the counter itself is an atomic of agent scope, performed where all dies see
-// it. It wraps to 0 at blocks - 1.
+// that the plain loads of load_published fetch again. A die of gfx90a has one L2: there the same
+// fences wait for stores and drop the L1. One fence of each kind is enough for a block, whose waves
+// share both caches, and more would cost: each takes microseconds on gfx942 and gfx950, which is
+// why rocPRIM's look-back scan does without them there.
+
+// Only a wave itself can wait for its stores: neither a barrier nor another wave's release does
+// (llvm-project, pull request 161638). Then they are in the die's L2.
+DEVICE void hip_stores_wait(void) {
+#if defined(__GFX9__)
+  asm volatile("s_waitcnt vmcnt(0)" ::: "memory");
+#else
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+#endif
+}
+// After this the first wave may tell others of what the block has stored.
+DEVICE bool hip_first_releases(void) {
+  hip_stores_wait();
+  block_wait();
+  const bool first = warp_index() == 0;
+  if (first) {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+  }
+  return first && thread_index() == 0;
+}
+
+// The counter is an atomic of agent scope, performed where all dies see it. It wraps to 0 at
+// blocks - 1.
 DEVICE bool arrive_last(unsigned *counter, unsigned blocks) {
   __attribute__((shared)) static unsigned arrived;
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
-  block_wait();
-  if (thread_index() == 0) {
-    arrived = __builtin_amdgcn_atomic_inc32(counter, blocks - 1, __ATOMIC_RELAXED, "agent");
+  if (hip_first_releases()) {
+    const unsigned before =
+        __builtin_amdgcn_atomic_inc32(counter, blocks - 1, __ATOMIC_RELAXED, "agent");
+    if (before == blocks - 1) {
+      __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+    }
+    arrived = before;
   }
   block_wait();
-  const bool last = arrived == blocks - 1;
-  if (last) {
-    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
-  }
-  return last;
+  return arrived == blocks - 1;
 }
 
 // A call would make the wave keep registers in memory.
@@ -258,15 +279,8 @@ template <class T> DEVICE const T *constant_of_launch(const T *p) {
   return (const T *)(constant)((uint64_t)high << 32 | low);
 }
 
-// As arrive_last: every wave releases, so that the die's L2 is written back before the block counts
-// (a release by one wave does not wait for the stores of the others: llvm-project pull request
-// 161638). One wave acquires, after which the L2 and the compute unit's L1, through which all of
-// them read, have dropped what other dies may have written. A die of gfx90a has one L2: there the
-// same fences wait for stores and drop the L1.
 DEVICE void grid_arrive(unsigned *arrived) {
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
-  block_wait();
-  if (thread_index() == 0) {
+  if (hip_first_releases()) {
     __scoped_atomic_fetch_add(HIP_GLOBAL(unsigned, arrived), 1u, __ATOMIC_RELAXED,
                               __MEMORY_SCOPE_DEVICE);
   }

@@ -160,6 +160,32 @@ static void test_out_of_memory(void **unused) {
   hip.backend->destroy(hip_make(&request));
 }
 
+// More than any host has, free on the device, but refused.
+static void test_no_more_than_the_host(void **unused) {
+  (void)unused;
+  hip_needed();
+  double seconds = 0;
+  setenv("FAKE_HIP_MEMORY", "35184372088832", 1); // 2^45
+  setenv("FAKE_HIP_AT_ONCE", "1000000", 1);
+  assert_int_equal(hip.backend->read_memory(0, UINT64_C(1) << 44, 0, 0, &seconds),
+                   DECODE_NO_MEMORY);
+  hip_expect_words("taking 17592.186 GB of memory: the device has it free");
+  hip_expect_words("or measure fewer layers (--layers)");
+  setenv("FAKE_HIP_MEMORY", "1073741824", 1);
+  assert_int_equal(hip.backend->read_memory(0, UINT64_C(1) << 44, 0, 0, &seconds),
+                   DECODE_NO_MEMORY);
+  hip_expect_words("free memory on the device");
+  assert_int_equal(hip.alive(), 0);
+}
+
+// Unless told otherwise (test_hip_libraries).
+static void test_arguments_on_the_device(void **unused) {
+  (void)unused;
+  hip_needed();
+  assert_int_equal(hip.backend->device_count(), 1);
+  assert_string_equal(getenv("HIP_FORCE_DEV_KERNARG"), "1");
+}
+
 static void test_a_failing_launch(void **unused) {
   (void)unused;
   hip_needed();
@@ -328,6 +354,8 @@ int main(void) {
       cmocka_unit_test_setup(test_no_device, hip_begin),
       cmocka_unit_test_setup(test_architectures, hip_begin),
       cmocka_unit_test_setup(test_out_of_memory, hip_begin),
+      cmocka_unit_test_setup(test_no_more_than_the_host, hip_begin),
+      cmocka_unit_test_setup(test_arguments_on_the_device, hip_begin),
       cmocka_unit_test_setup(test_a_failing_launch, hip_begin),
       cmocka_unit_test_setup(test_calibration, hip_begin),
       cmocka_unit_test_setup(test_calibration_by_library, hip_begin),

@@ -122,12 +122,22 @@ static void test_found_under_rocm(void **unused) {
     fail_msg("the RCCL beside HIP is not found: '%s'", output);
 }
 
+// What the environment says about kernels' arguments holds.
+static void test_arguments_elsewhere(void **unused) {
+  (void)unused;
+  hip_needed();
+  assert_int_equal(hip.backend->device_count(), 1);
+  assert_string_equal(getenv("HIP_FORCE_DEV_KERNARG"), "0");
+}
+
 int main(void) {
+  setenv("HIP_FORCE_DEV_KERNARG", "0", 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_libraries, hip_begin),
       cmocka_unit_test_setup(test_old_library, hip_begin),
       cmocka_unit_test_setup(test_collective_libraries, hip_begin),
       cmocka_unit_test_setup(test_found_under_rocm, hip_begin),
+      cmocka_unit_test_setup(test_arguments_elsewhere, hip_begin),
   };
   return cmocka_run_group_tests(tests, hip_load, NULL);
 }
