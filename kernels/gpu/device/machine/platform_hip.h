@@ -382,8 +382,8 @@ DEVICE uint8_t e4m3_from(float value) {
 }
 
 // Without an instruction: moved to the place of a float's exponent and fraction, a code has 2^-120
-// of its value (biases 7 and 127); NaN becomes a number, but no weight is NaN. The instruction takes
-// either half of a register; clang 19 does not make one of it and a shift.
+// of its value (biases 7 and 127); NaN becomes a number, but no weight is NaN. The instruction
+// takes either half of a register; clang 19 does not make one of it and a shift.
 DEVICE hip_pair hip_e4m3_floats(uint32_t word, int half) {
 #if defined(HIP_E4M3_CONVERTS)
   return half ? __builtin_amdgcn_cvt_pk_f32_fp8((int)word, true)
