@@ -637,9 +637,11 @@ bool e4m3_is_right(void) {
   for (unsigned code = 0; code < 256; code++) {
     const unsigned held = e4m3_held((uint8_t)code);
     const float value = float_from_e4m3((uint8_t)code);
-    float low, high;
+    float low, high, held_low, held_high;
     e4m3_pair(held | held << 8, &low, &high);
-    if (!same(low, value) || !same(high, value) || !e4m3_in_bf16_is_right(code)) {
+    e4m3_pair_held(held << 16 | held << 24, &held_low, &held_high, 1);
+    if (!same(low, value) || !same(high, value) || !same(held_low * E4M3_HELD_SCALE, value) ||
+        !same(held_high * E4M3_HELD_SCALE, value) || !e4m3_in_bf16_is_right(code)) {
       return false;
     }
   }

@@ -185,12 +185,14 @@ DEVICE float bf16_high(uint32_t pair) {
 uint32_t bf16_pair_times(uint32_t a, uint32_t b);
 uint32_t bf16_pair_plus(uint32_t a, uint32_t b);
 
-// Kernels that omit one of the two factors fail here, although no device has this one: OCP codes
+// Kernels that omit one of these factors fail here, although no device has this one: OCP codes
 // have a factor of 1, but a conversion to bf16 by shifting bits leaves a power of two.
 #ifdef EMULATOR_FNUZ
+#define E4M3_HELD_SCALE    2.0f
 #define E4M3_BF16_SCALE    2.0f
 #define E4M3_PRODUCT_SCALE 4.0f
 #else
+#define E4M3_HELD_SCALE    16.0f
 #define E4M3_BF16_SCALE    256.0f
 #define E4M3_PRODUCT_SCALE 1.0f
 #endif
@@ -225,6 +227,11 @@ DEVICE float emulator_e4m3(uint32_t held) {
 DEVICE void e4m3_pair(uint32_t w, float *low, float *high, int half = 0) {
   *low = emulator_e4m3(w >> 16 * half & 0xFF);
   *high = emulator_e4m3(w >> (16 * half + 8) & 0xFF);
+}
+DEVICE void e4m3_pair_held(uint32_t w, float *low, float *high, int half = 0) {
+  e4m3_pair(w, low, high, half);
+  *low /= E4M3_HELD_SCALE;
+  *high /= E4M3_HELD_SCALE;
 }
 #ifdef EMULATOR_FNUZ
 DEVICE uint32_t e4m3_pair_bf16(uint32_t w, int half = 0) {

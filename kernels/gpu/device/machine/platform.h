@@ -90,12 +90,15 @@
 //   uint8_t e4m3_from(float): nearest even, saturating at +-448, as stored
 //   void e4m3_pair(uint32_t w, float *low, float *high, int half = 0): the two stored codes in w's
 //     low 16 bits, or with half 1 in its high ones, as real values
+//   void e4m3_pair_held(uint32_t w, float *low, float *high, int half = 0): the same, times
+//     1 / E4M3_HELD_SCALE
 //   uint32_t e4m3_pair_bf16(uint32_t w, int half = 0): the same as a pair of bf16, times
 //     1 / E4M3_BF16_SCALE; NaN may become a number
 //   uint8_t e4m3_held(uint8_t ocp): an OCP code as this device stores it: itself, or on gfx942,
 //     whose format is FNUZ (bias 8, 0x80 is NaN), the code of half the value
-//   E4M3_BF16_SCALE, E4M3_PRODUCT_SCALE: powers of two that a sum of products is multiplied by:
-//     with e4m3_pair_bf16; with two e4m3 in the matrix unit
+//   E4M3_HELD_SCALE, E4M3_BF16_SCALE, E4M3_PRODUCT_SCALE: powers of two that a sum of products is
+//     multiplied by: for each e4m3_pair_held in them; with e4m3_pair_bf16; with two e4m3 in the
+//     matrix unit
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_PLATFORM_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_MACHINE_PLATFORM_H
 

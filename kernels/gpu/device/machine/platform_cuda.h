@@ -264,6 +264,7 @@ DEVICE uint32_t bf16_pair_plus(uint32_t a, uint32_t b) {
 }
 
 // All of these are exact real values.
+#define E4M3_HELD_SCALE    1.0f
 #define E4M3_BF16_SCALE    1.0f
 #define E4M3_PRODUCT_SCALE 1.0f
 
@@ -320,6 +321,9 @@ DEVICE void e4m3_pair(uint32_t w, float *low, float *high, int half = 0) {
   asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }"
       : "=f"(*low), "=f"(*high)
       : "r"(cuda_e4m3_halves(w, half)));
+}
+DEVICE void e4m3_pair_held(uint32_t w, float *low, float *high, int half = 0) {
+  e4m3_pair(w, low, high, half);
 }
 // prmt replicates the sign of a code's byte eight times (PTX ISA, prmt, msb).
 DEVICE uint32_t e4m3_pair_bf16(uint32_t w, int half = 0) {

@@ -6,6 +6,8 @@
 
 #include "kernels/gpu/arguments/hip.h"
 
+#include <stdint.h>
+
 // The data that must be in flight to a compute unit at all times, by Little's law: bandwidth x
 // latency / units. Bandwidths and units are from AMD's datasheets; the latency is taken as a
 // microsecond, because pointer chases only measure that of an idle memory (Tee and others, "The
@@ -349,6 +351,7 @@ DEVICE uint32_t bf16_pair_plus(uint32_t a, uint32_t b) {
 #if defined(__gfx942__) || defined(__gfx950__) || defined(__gfx1200__) || defined(__gfx1201__)
 #define HIP_E4M3_CONVERTS
 #endif
+#define E4M3_HELD_SCALE    HIP_E4M3_WORTH
 #define E4M3_BF16_SCALE    HIP_E4M3_WORTH
 #define E4M3_PRODUCT_SCALE (HIP_E4M3_WORTH * HIP_E4M3_WORTH)
 
@@ -382,24 +385,32 @@ DEVICE uint8_t e4m3_from(float value) {
 }
 
 // Without an instruction: moved to the place of a float's exponent and fraction, a code has 2^-120
-// of its value (biases 7 and 127); NaN becomes a number, but no weight is NaN.
-DEVICE hip_pair hip_e4m3_floats(uint32_t w) {
+// of its value (biases 7 and 127); NaN becomes a number, but no weight is NaN. The instruction
+// takes either half of a register; clang 19 does not make one of it and a shift.
+DEVICE hip_pair hip_e4m3_floats(uint32_t word, int half) {
 #if defined(HIP_E4M3_CONVERTS)
-  return __builtin_amdgcn_cvt_pk_f32_fp8((int)w, false);
+  return half ? __builtin_amdgcn_cvt_pk_f32_fp8((int)word, true)
+              : __builtin_amdgcn_cvt_pk_f32_fp8((int)word, false);
 #else
+  const uint32_t w = word >> 16 * half;
   const uint32_t low = (w & 0x80) << 24 | (w & 0x7F) << 20;
   const uint32_t high = (w & 0x8000) << 16 | (w & 0x7F00) << 12;
   return hip_pair{float_of(low), float_of(high)} * 0x1p120f;
 #endif
 }
 DEVICE void e4m3_pair(uint32_t w, float *low, float *high, int half = 0) {
-  const hip_pair v = hip_e4m3_floats(w >> 16 * half) * HIP_E4M3_WORTH;
+  const hip_pair v = hip_e4m3_floats(w, half) * HIP_E4M3_WORTH;
+  *low = v.x;
+  *high = v.y;
+}
+DEVICE void e4m3_pair_held(uint32_t w, float *low, float *high, int half = 0) {
+  const hip_pair v = hip_e4m3_floats(w, half);
   *low = v.x;
   *high = v.y;
 }
 // BF16 holds them all, so truncation is exact.
 DEVICE uint32_t e4m3_pair_bf16(uint32_t w, int half = 0) {
-  const hip_pair v = hip_e4m3_floats(w >> 16 * half);
+  const hip_pair v = hip_e4m3_floats(w, half);
   return hip_high_halves(bits_of(v.x), bits_of(v.y));
 }
 

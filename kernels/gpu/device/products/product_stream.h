@@ -330,7 +330,7 @@ struct stream_kind : vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH> {
     return END == VECTOR_ADD && !a.without_residual;
   }
   DEVICE float own(const struct sums &sum, int row, int vector) {
-    return sum.of[row][vector];
+    return sum.of[row][vector] * stream_kind::WORTH;
   }
 
   // Adds the products of a lane's 16 bytes of both rows, which lie `own` further on, to the sums.

@@ -62,6 +62,9 @@ struct vector_kind {
   // Where loads are counted, several vectors that are held leave no weights under way (clang 19,
   // gfx90a and gfx942).
   static constexpr bool HOLDS = ROUND == ROUND_NORM && (BATCH == 1 || !COUNTED_LOADS);
+  // What sums of vector_multiply are multiplied by.
+  static constexpr float WORTH = (WEIGHTS == ELEMENT_E4M3 ? E4M3_HELD_SCALE : 1) *
+                                 (ACTIVATIONS == ELEMENT_E4M3 ? E4M3_HELD_SCALE : 1);
   static constexpr bool SWAPS = WEIGHTS == ELEMENT_E4M3 && ACTIVATIONS == ELEMENT_BF16;
   // The vectors alone, for the matrix tile (pairs.h): 16 bytes more after each unit, so that the
   // units that it reads together are in different banks.
@@ -153,13 +156,13 @@ template <class KIND> DEVICE int vector_row_bytes(int stride) {
   return stride * KIND::ACTIVATION_BYTES + (KIND::IN_UNITS ? stride / UNIT * 16 : 0) + VECTOR_ZEROS;
 }
 
-// Two elements in float: the i-th pair of 16 bytes.
+// Two elements in float, E4M3 as held (platform.h): the i-th pair of 16 bytes.
 template <enum element TYPE> DEVICE void unpack(const struct words4 &v, int i, float (&out)[2]) {
   if (TYPE == ELEMENT_BF16) {
     out[0] = bf16_low(v.word[i % 4]);
     out[1] = bf16_high(v.word[i % 4]);
   } else {
-    e4m3_pair(v.word[i / 2], &out[0], &out[1], i % 2);
+    e4m3_pair_held(v.word[i / 2], &out[0], &out[1], i % 2);
   }
 }
 
@@ -213,8 +216,8 @@ DEVICE struct vector_row_end<KIND> vector_row_begin(const struct product_argumen
   if (KIND::WEIGHTS == ELEMENT_E4M3) {
 #pragma unroll
     for (int s = 0; s < KIND::STREAMS; s++) {
-      end.scale[s] =
-          load_published_float((s ? a.second_scales : a.scales) + row) * activation_scale;
+      end.scale[s] = load_published_float((s ? a.second_scales : a.scales) + row) *
+                     activation_scale * KIND::WORTH;
     }
   }
   if constexpr (KIND::FAMILY) {
