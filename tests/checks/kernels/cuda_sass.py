@@ -151,16 +151,18 @@ NEAR = 10  # instructions
 
 
 def check_meetings(subject, code):
-    """Where blocks count, a single fence releases what they wrote, of the weaker kind, right before; and where they look at
-    the count they drop what the multiprocessor's cache has, right after."""
+    """Where blocks count, a single fence releases what they wrote, of the weaker kind, right before; and where they look
+    at the count they drop what the multiprocessor's cache has, right after. No other fences are of the device, except
+    those before arriving at another block's barrier."""
     counts = [at for at, i in enumerate(code) if i.operation in (sass.ATOMIC, sass.ADD)]
-    fences = [i.kind for i in code if i.operation == sass.FENCE and i.kind != sass.OF_BLOCK]
-    check(subject, fences == [sass.ACQUIRE_RELEASE] * len(counts), f'{len(counts)} counts with fences of kinds {fences}')
+    fences = [(at, i.kind) for at, i in enumerate(code) if i.operation == sass.FENCE and i.kind != sass.OF_BLOCK]
+    releases = [next((at + n for n, i in enumerate(code[at:at + NEAR])
+                      if i.operation in (sass.ATOMIC, sass.ADD, sass.ARRIVE)), None) for at, _ in fences]
+    check(subject, all(kind == sass.ACQUIRE_RELEASE for _, kind in fences), f'fences of kinds {fences}')
+    check(subject, None not in releases and len(set(releases)) == len(releases) and set(counts) <= set(releases),
+          f'fences at {fences}, for counts at {counts}')
     for at in counts:
-        near = [code[max(at - NEAR, 0):at], code[at:at + NEAR]]
-        released = any(i.operation == sass.FENCE and i.kind == sass.ACQUIRE_RELEASE for i in near[0])
-        check(subject, released, 'counts without having released')
-        dropped = any(i.operation == sass.CACHE and i.kind == sass.DROP for i in near[1])
+        dropped = any(i.operation == sass.CACHE and i.kind == sass.DROP for i in code[at:at + NEAR])
         check(subject, code[at].operation == sass.ADD or dropped, 'looks at the count without acquiring')
 
 

@@ -19,7 +19,7 @@ STORE_SHARED, ROUND = 0x388, 0x23e                          # STS, F2FP
 COPY_LANE, END_GROUP, WAIT_GROUP = 0xfae, 0x9af, 0x91a      # LDGSTS, LDGDEPBAR, DEPBAR
 MATRIX_MULTIPLY = 0x23c                                     # HMMA
 HAS_ENDED = 0x5a7                                           # SYNCS.PHASECHK, of an mbarrier
-ADD, CACHE, SET_REGISTERS, ASK_MAP = 0x98e, 0x98f, 0x9c8, 0x9b9  # RED, CCTL, USETMAXREG, UTMACCTL
+ADD, ARRIVE, CACHE, SET_REGISTERS = 0x98e, 0x9a7, 0x98f, 0x9c8  # RED, SYNCS.ARRIVE, CCTL, USETMAXREG
 WORD, WIDE = 4, 6                                           # a load of 4 bytes, of 16
 
 ALWAYS = 7                                                  # the predicate of what depends on none

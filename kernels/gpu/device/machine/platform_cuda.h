@@ -158,11 +158,10 @@ DEVICE void store_shared(void *p, struct words4 v) {
 }
 
 // How many have counted before; at `last` it wraps to 0. Releases and acquires: whatever precedes
-// this in the order that follows, precedes what follows a later count (PTX ISA, memory consistency
-// model, base causality order: program order and synchronization, one after the other, of any
-// threads; proved by Lustig et al., ASPLOS 2019). Fences (__threadfence) would also be sequentially
-// consistent, which takes one before it and one after, and which nothing needs: two who count are
-// ordered by the counter itself.
+// this, precedes what follows a later count, in any threads that program order and synchronization
+// lead through (PTX ISA, memory consistency model, base causality order; formally Lustig et al.,
+// ASPLOS 2019). Fences (__threadfence), one before and one after it, would also be sequentially
+// consistent, which nothing needs: two who count are ordered by the counter itself.
 DEVICE unsigned cuda_count(unsigned *counter, unsigned last) {
   unsigned before;
   asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
