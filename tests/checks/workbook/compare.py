@@ -241,6 +241,26 @@ def of_the_run(text):
     return re.sub(r'; over the ranges [^;]*(?=;|$)| \(over the ranges: [^)]*\)', '(ranges)', text)
 
 
+OWN_ROWS = re.compile(r"(?:'[^']+'|\w+)!\$?[A-Z]+\$?\d+(?::\$?[A-Z]+\$?\d+)?|\$([A-Z]+)\$(\d+)")
+
+
+def workings_row(sheet):
+    return next((row for row in sheet.rows if sheet.text(row, 1) == 'Workings'), None)
+
+
+def moved_formula(formula, sheet, other):
+    """A formula in another state of its sheet: its references to the workings follow them, below answers of other
+    lengths."""
+    begin, there = workings_row(sheet), workings_row(other)
+    if begin is None or there is None:
+        return formula
+
+    def moved(match):
+        row = int(match[2] or 0)
+        return f'${match[1]}${row + there - begin}' if row > begin else match[0]
+    return OWN_ROWS.sub(moved, formula)
+
+
 def same_formulas(base, other):
     """Two states of one scenario must have the same formulas in the same cells: the differences."""
     differing, origins = [], layout.Inputs(base).columns['Source']
@@ -253,7 +273,7 @@ def same_formulas(base, other):
             if sheet.name == 'Inputs' and column >= origins:
                 continue  # whether a source is the same in all cases depends on what is set
             found = cells.get((rows.get(row, row), column)) or xlsx.Cell(None)
-            if found.formula != cell.formula:
+            if there is None or found.formula != moved_formula(cell.formula, sheet, there):
                 differing.append(f'{sheet.name}!{xlsx.address(row, column)}: ={cell.formula} became '
                                  f'{found.formula or found.value!r}')
     return differing
