@@ -38,11 +38,6 @@ static bool demands(const struct catalog_column *rule, unsigned demand) {
   return (rule->demands & demand) == demand;
 }
 
-static const char *suggest(const struct check *check, const char *name,
-                           const char *const *candidates, size_t count) {
-  return name_hint(name, candidates, count, check->arena);
-}
-
 static struct place place_of(const struct check *check, size_t row, const char *column) {
   return check->table ? table_place(check->table, row, column) : nowhere;
 }
@@ -73,7 +68,7 @@ static void check_vocabulary(const struct check *check, size_t row,
       return;
   if (!words)
     return;
-  report_cell(check, row, rule, "a known word", cell, suggest(check, cell, words, count));
+  report_cell(check, row, rule, "a known word", cell, name_hint(cell, words, count, check->arena));
 }
 
 static void check_reference(const struct check *check, size_t row,
@@ -85,7 +80,7 @@ static void check_reference(const struct check *check, size_t row,
   for (size_t i = 0; i < table->rows; i++)
     ids[i] = table_cell(table, i, "id");
   report_cell(check, row, rule, arena_printf(check->arena, "an id of the table %s", table->name),
-              cell, suggest(check, cell, ids, table->rows));
+              cell, name_hint(cell, ids, table->rows, check->arena));
 }
 
 static void check_specification(const struct check *check, size_t row,
@@ -94,7 +89,7 @@ static void check_specification(const struct check *check, size_t row,
   if (!table || table_column(table, cell) >= 0)
     return;
   report_cell(check, row, rule, "a column of the table accelerators", cell,
-              suggest(check, cell, table->column_names, table->columns));
+              name_hint(cell, table->column_names, table->columns, check->arena));
 }
 
 // A figure cannot be of a day that is yet to come. The shipped rows are not checked: with them,
@@ -142,7 +137,8 @@ static void bind_rule(struct check *check, const struct catalog_column *rule) {
     return;
   }
   diagnostics_error(check->diagnostics, table_header_place(table), "expected a column '%s'%s",
-                    rule->name, suggest(check, rule->name, table->column_names, table->columns));
+                    rule->name,
+                    name_hint(rule->name, table->column_names, table->columns, check->arena));
 }
 
 static void bind_rules(struct check *check, enum catalog_table which) {

@@ -21,9 +21,8 @@ static int parse_one(const char *text, const char *const *names, size_t columns,
   for (condition->column = 0; condition->column < columns; condition->column++)
     if (strcasecmp(names[condition->column], name) == 0)
       return 0;
-  const char *nearest = nearest_name(name, names, columns);
   diagnostics_error(diagnostics, nowhere, "expected a column of %s, found '%s'%s", what, name,
-                    did_you_mean(nearest, diagnostics->arena));
+                    name_hint(name, names, columns, diagnostics->arena));
   return -1;
 }
 
