@@ -540,7 +540,6 @@ def full(made, draw):
     for one in made['results']:
         one['readings'] = {'idle': readings(50, 75), 'load': readings(200, one['load_power_w'])}
         one['samples'] = [one['step_seconds'] * (1 + draw.gauss(0, 0.001)) for _ in range(200)]
-        one['shares'] = [one['read_bandwidth_share']] * 200 if one.get('read_bandwidth_share') else []
     return with_links(made, 'PCIe 5 x16, 18 NVLinks')
 
 
