@@ -9,7 +9,7 @@
 // a step takes B / (f c W). For the other accelerator, neither f nor c is known. c lies between two
 // values: the best published in the catalogue for it, or if there is none, for its architecture;
 // and the share of its own datasheet's bandwidth that the measured device reads. The midpoint is
-// taken. f is the measured device's, plus or minus PROJECTION_TUNING: if records of two vendors'
+// taken. f is the measured device's, plus or minus PROJECTION_TUNING: if records of two unlike
 // devices are further apart than that, the difference is due to this tool's tuning for them, not to
 // their memory. low and high combine the worst of both errors. They do not include the part of a
 // step that is not reading, the gaps of some microseconds each between some hundred kernels: f
@@ -30,7 +30,7 @@
 #include "model/records/measurement.h"
 #include "model/records/records.h"
 
-// Ten points of the read bandwidth: beyond this, comparisons across vendors state that the
+// Ten points of the read bandwidth: beyond this, comparisons across devices state that the
 // difference includes the tool's own tuning (model/scenario/read_shares.h).
 #define PROJECTION_TUNING 0.10
 // Matrix products reach 51 % of the datasheet's dense rate on MI300X and 60 % on MI325X

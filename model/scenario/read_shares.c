@@ -26,21 +26,14 @@ static bool is_counted(const struct scenario *scenario, const struct option *opt
          option->graph->state[decode] == GRAPH_INPUT;
 }
 
-// A GPU backend is of one vendor; the name of a processor begins with its vendor's: "AMD EPYC",
-// "Intel(R) Xeon(R)".
-static bool is_of_one_vendor(const struct measurement_device *a,
-                             const struct measurement_device *b) {
-  const size_t length = strcspn(a->name, " (");
-  if (strcmp(a->backend, b->backend) != 0)
-    return false;
-  return strcmp(a->backend, "cpu") != 0 ||
-         (length == strcspn(b->name, " (") && !strncmp(a->name, b->name, length));
+static bool are_alike(const struct measurement_device *a, const struct measurement_device *b) {
+  return !strcmp(a->backend, b->backend) && !strcmp(a->name, b->name);
 }
 
 static bool are_beside(const struct scenario *scenario, const struct read_shares *shares, size_t a,
                        size_t b) {
-  return shares->counted[b] && !is_of_one_vendor(&scenario->options[a].record->record->device,
-                                                 &scenario->options[b].record->record->device);
+  return shares->counted[b] && !are_alike(&scenario->options[a].record->record->device,
+                                          &scenario->options[b].record->record->device);
 }
 
 static void compare_pairs(const struct scenario *scenario, struct read_shares *shares) {
@@ -120,11 +113,11 @@ void read_shares_warn(struct scenario *scenario, struct arena *arena) {
                    texts_joined_by(&reached, between, arena));
   if (shares.apart)
     texts_add(&scenario->warnings, arena,
-              "%s; their difference includes how well this probe is tuned for each vendor; if all "
+              "%s; their difference includes how well this probe is tuned for each device; if all "
               "reached %s, the cost per million output tokens would be: %s",
               said, share_text(shares.equal, arena), texts_joined_by(&costs, between, arena));
   else
     texts_add(&scenario->warnings, arena,
-              "%s; how much of a difference between vendors is this probe's tuning is unknown",
+              "%s; how much of a difference between devices is this probe's tuning is unknown",
               said);
 }

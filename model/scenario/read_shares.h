@@ -2,12 +2,12 @@
 // what a token would cost if all had reached as much.
 //
 // Decoding is reading, and a device's memory sets the fastest rate; how near to it a record comes
-// depends on the probe's kernels, which are not tuned equally well for every vendor. So where
-// records of the probe from several vendors' devices stand beside each other, every face shows
-// these shares. Beyond PROJECTION_TUNING, a warning says that the difference includes the tuning,
-// and the costs at equal shares are added: those of the same options with decoding rates that each
-// device would have at the highest of the shares. Power stays as measured. The verdict remains that
-// of the rates as measured.
+// depends on the probe's kernels, which are not tuned equally well for every device: they may not
+// use the matrix unit of a newer generation. So where records of unlike devices stand beside each
+// other, every face shows these shares. Beyond PROJECTION_TUNING, a warning says that the
+// difference includes the tuning, and the costs at equal shares are added: those of the same
+// options with decoding rates that each device would have at the highest of the shares. Power stays
+// as measured. The verdict remains that of the rates as measured.
 #ifndef PERTOKEN_MODEL_SCENARIO_READ_SHARES_H
 #define PERTOKEN_MODEL_SCENARIO_READ_SHARES_H
 
@@ -17,8 +17,8 @@
 #include <stdbool.h>
 
 struct read_shares {
-  bool beside;         // records of several vendors' devices are beside each other
-  bool apart;          // the shares of two vendors' differ by more than PROJECTION_TUNING
+  bool beside;         // records of unlike devices are beside each other
+  bool apart;          // the shares of two unlike devices differ by more than PROJECTION_TUNING
   bool unknown;        // a record has none that can be used
   const bool *counted; // [option_count]: it decodes at the rate of such a record
   const double *share; // [option_count]; NAN: not counted, or unknown

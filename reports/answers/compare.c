@@ -100,7 +100,7 @@ static void add_grades(const struct comparing *comparing, struct answer_table *t
 }
 
 // A row below the throughputs: how much of its own read bandwidth each device reached; or one below
-// the costs: what they were if all had reached as much. Only where records of several vendors'
+// the costs: what they were if all had reached as much. Only where records of unlike
 // devices are compared, and the second only if they are far apart.
 enum share_row { SHARE_REACHED, COST_AT_EQUAL };
 

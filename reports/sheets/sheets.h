@@ -116,11 +116,12 @@ struct sheets {
   // [option_count], over the price at which an option costs the same as the other side's; NULL:
   // none
   const struct solve_spread **price_spreads;
-  struct answers answers;     // to the scenario's questions
-  const struct answer *cases; // all of them side by side; NULL if there is only one
-  struct cost_curves *curves; // on Sensitivity, see cost_curves.h
-  struct watts_table *watts;  // on Evidence, by option, see evidence_watts.h
-  struct outputs *outputs;    // see reports/outputs/rows.h
+  struct answers answers;            // to the scenario's questions
+  const struct answer *cases;        // all of them side by side; NULL if there is only one
+  struct cost_curves *curves;        // on Sensitivity, see cost_curves.h
+  struct equal_shares *equal_shares; // on Sensitivity, see equal_shares.h; NULL: there are none
+  struct watts_table *watts;         // on Evidence, by option, see evidence_watts.h
+  struct outputs *outputs;           // see reports/outputs/rows.h
   struct output_rows rows;
   struct input_area area;
   struct typed_rows typed;

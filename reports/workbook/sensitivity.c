@@ -10,6 +10,7 @@
 #include "model/whatif/variation.h"
 #include "reports/sheets/cost_columns.h"
 #include "reports/sheets/cost_curves.h"
+#include "reports/sheets/equal_shares.h"
 #include "reports/sheets/sheets.h"
 #include "reports/sheets/weakest_grades.h"
 #include "reports/spreadsheet/book.h"
@@ -605,13 +606,16 @@ void write_sensitivity(struct book *book) {
     lay_out(&writer, row);
     row = writer.sorted + (int)writer.count + TORNADO_ROWS;
   }
-  const int workings = row + curves_rows(book) + 1, last = workings - 2;
+  const int shares = row + curves_rows(book);
+  const int workings = shares + equal_shares_rows(book) + 1, last = workings - 2;
   int calculations = workings + 3;
   put_workings(book, workings);
   if (tornado)
     calculations = write_tornado(&writer, calculations);
   calculations = curves_write(book, row, calculations);
+  calculations = equal_shares_write(book, shares, calculations);
   grades_write(book, grades, calculations);
   set_widths(book, (const int[]){46, 29, 13, 16}, 4, REPLICA_COLUMN + 2 * (int)writer.count + 1);
-  end_sheet(book, last, (int)fmax(COLUMN_RANK, curves_last_column(book)));
+  const int tables = (int)fmax(curves_last_column(book), equal_shares_last_column(book));
+  end_sheet(book, last, (int)fmax(COLUMN_RANK, tables));
 }

@@ -17,6 +17,7 @@
 #include "reports/faces/answer.h"
 #include "reports/outputs/outputs.h"
 #include "reports/sheets/cost_curves.h"
+#include "reports/sheets/equal_shares.h"
 #include "reports/sheets/sheets.h"
 #include "reports/sheets/weakest_grades.h"
 #include "reports/spreadsheet/book.h"
@@ -38,7 +39,8 @@
 #include <time.h>
 
 static bool has_sensitivity(const struct book *book) {
-  return book->sheets->tornado || book->sheets->curves->count || grades_rows(book);
+  const struct sheets *sheets = book->sheets;
+  return sheets->tornado || sheets->curves->count || sheets->equal_shares || grades_rows(book);
 }
 
 static bool has_simulation(const struct book *book) {
@@ -199,6 +201,7 @@ static int plan(struct book *book) {
   sheets->ranking = ranking_lasting(scenario, arena);
   sheets->tornado = sensitivity_shown(book);
   sheets->curves = curves_plan(book);
+  sheets->equal_shares = equal_shares_plan(book);
   if (negotiation_plan(book) || plan_cases(book))
     return -1;
   return questions_answer(scenario, &sheets->answers, arena, book->diagnostics);

@@ -1,15 +1,22 @@
 #!/usr/bin/python3
-"""What compare says of decoding records of several vendors' devices beside each other.
+"""What compare says of decoding records of unlike devices beside each other.
 
 The committed record of an H200 is given other devices' names, shares of the read bandwidth and types in a
-temporary folder. The cost at equal shares is compared with that of the rate typed instead.
+temporary folder. The cost at equal shares is compared with that of the rate typed instead; that of the workbook,
+recalculated by Gnumeric, with compare's.
 """
 import copy
+import sys
 import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, Count, ROOT, expect, expect_exit, near, run, run_json
-from support.records import load, save
+sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+import gnumeric  # noqa: E402
+import harness  # noqa: E402
+import layout  # noqa: E402
+import xlsx  # noqa: E402
+from support.program import BAD_INPUT, Count, ROOT, Skip, expect, expect_exit, near, run, run_json  # noqa: E402
+from support.records import load, save  # noqa: E402
 
 SCENARIO = '''[scenario]
 title = Devices beside each other
@@ -37,7 +44,8 @@ load_power = 500 W
 H200 = ('cuda', 'NVIDIA H200', 'h200-sxm-141')
 H100 = ('cuda', 'NVIDIA H100 80GB HBM3', 'h100-sxm5-80')
 MI300X = ('hip', 'AMD Instinct MI300X', 'mi300x-192')
-EPYC, XEON = ('cpu', 'AMD EPYC 9554', 'cpu'), ('cpu', 'Intel(R) Xeon(R) Platinum', 'cpu')
+MILAN, EPYC = ('cpu', 'AMD EPYC 7763', 'cpu'), ('cpu', 'AMD EPYC 9554', 'cpu')
+XEON = ('cpu', 'Intel(R) Xeon(R) Platinum', 'cpu')
 INCLUDES, UNKNOWN = "includes how well this probe is tuned", 'is unknown'
 
 
@@ -107,8 +115,10 @@ CASES = (
     ((H200, MI300X), (0.48, 0.39), True, False, ''),
     ((H200, MI300X), (0.48, None), True, False, UNKNOWN),
     ((H200, MI300X), (0.48, 1.06), True, False, UNKNOWN),
-    ((H200, H100), (0.48, 0.3), False, False, ''),
+    ((H200, H100), (0.48, 0.3), True, True, INCLUDES),
+    ((H200, H200), (0.48, 0.3), False, False, ''),
     ((EPYC, XEON), (0.9, 0.7), True, True, INCLUDES),
+    ((MILAN, EPYC), (0.9, 0.7), True, True, INCLUDES),
     ((EPYC, EPYC), (0.9, 0.7), False, False, ''),
     ((H200, EPYC), (0.48, 0.7), True, True, INCLUDES),
 )
@@ -132,6 +142,31 @@ def check_typed(folder):
     expect(INCLUDES not in compared.warned(), compared.warned())
 
 
+def check_workbook(folder):
+    """The costs at equal shares are live: with another price, those of the scenario with that price."""
+    if gnumeric.missing():
+        raise Skip(gnumeric.missing())
+    compared = Compared(folder, (H200, MI300X, H100), (0.48, 0.3, 0.45))
+    path, wrong = compared.folder / 'beside.xlsx', compared.folder / 'wrong.xlsx'
+    book = xlsx.read(harness.report(compared.path, path, ('--measurements', folder)))
+    sheet = book.sheets['Sensitivity']
+    head, = (row for row in range(1, sheet.last_row()) if sheet.text(row, 1).startswith('If all reached'))
+    expect([sheet.text(head, column) for column in (4, 5, 6)] == ['o0', 'o1', 'o2'], 'an option in each column')
+    inputs = layout.Inputs(book)
+    price = next(entry.row for entry in inputs.rows if entry.key == 'o1.list_price')
+    for dollars in (25000, 10000):
+        cell = {xlsx.address(price, inputs.cases['base']): float(dollars)}
+        xlsx.patch(path, wrong, lambda part, xml: xlsx.set_cells(
+            xlsx.spoil(xml), cell if part == book.sheets['Inputs'].part else {}))
+        actual = gnumeric.recalculate(wrong)
+        compared.answer = compared.ask(f'o1.list_price={dollars} USD')
+        for number, cost in enumerate(compared.of_options('cost_at_equal_shares')):
+            shown = actual('Sensitivity', head + 4, 4 + number)
+            expect(near(shown, cost, 1e-9), f'o{number} at {dollars}: {shown} instead of {cost}')
+            rate = actual('Sensitivity', head + 3, 4 + number) / actual('Sensitivity', head + 2, 4 + number)
+            expect(near(rate, 0.48 / (0.48, 0.3, 0.45)[number], 1e-9), f'o{number}: {rate} times as fast')
+
+
 def check_types(folder):
     """Records whose precisions differ are not compared, that of the head included."""
     for which in ('kv', 'activations', 'head'):
@@ -147,7 +182,7 @@ def check_types(folder):
 def main():
     count = Count()
     tests = [('apart', check_apart, OF_COUNT), ('apart, of a demand', check_apart, OF_DEMAND),
-             ('typed', check_typed), ('types', check_types), *((str(case), check_case, *case) for case in CASES)]
+             ('typed', check_typed), ('workbook', check_workbook), ('types', check_types), *((str(case), check_case, *case) for case in CASES)]
     for name, test, *arguments in tests:
         with tempfile.TemporaryDirectory() as folder:
             count.test(name, test, folder, *arguments)
