@@ -576,8 +576,8 @@ def judge_allowed(shown, rows, typed, passes, notice):
 
 
 def test_not_validated(folder, office):
-    """A value that is missing, no number, not whole or outside its limits fails the master check, and there is no answer.
-    Its row alone is marked."""
+    """A value that is missing, no number, not whole or outside its limits fails the master check, and there is no
+    answer. Its row alone is marked."""
     scenario = folder / 'not-validated.ini'
     scenario.write_text(SCENARIO.replace('[option a]', 'colo_rate = 100 USD/kW/month\n[option a]'))
     book, wrong = made_in(folder, scenario)
