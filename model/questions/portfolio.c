@@ -7,12 +7,9 @@
 #include "base/source.h"
 #include "model/catalog/columns.h"
 #include "model/chance/distribution.h"
-#include "model/chance/distribution_text.h"
 #include "model/cost/model.h"
-#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/memory.h"
 #include "model/optimise/allocation_problem.h"
 #include "model/questions/question.h"
 #include "model/scenario/figure.h"
@@ -98,12 +95,10 @@ static double read_money(const struct portfolio_reader *reader, const struct ini
 // A quantity of a unit that is not negative; zero has its own message.
 static double read_amount(const struct portfolio_reader *reader, const struct ini_key *key,
                           const char *unit_text, const char *at_zero) {
-  struct unit unit;
   double value;
-  if (unit_parse(unit_text, key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &value, reader->diagnostics))
-    return NAN;
-  return not_below_zero(reader, key, value, at_zero);
+  return question_amount(key, unit_text, &value, reader->diagnostics)
+             ? NAN
+             : not_below_zero(reader, key, value, at_zero);
 }
 
 static bool read_yes(const struct portfolio_reader *reader, const struct ini_key *key) {
@@ -118,7 +113,6 @@ static bool read_yes(const struct portfolio_reader *reader, const struct ini_key
 static double read_ready(const struct portfolio_reader *reader, const struct ini_key *key) {
   static const char *const words[] = {"no", "yes"};
   const int found = find_word(key->value, words, 2);
-  struct unit unit;
   double share;
   if (found >= 0)
     return found;
@@ -127,8 +121,7 @@ static double read_ready(const struct portfolio_reader *reader, const struct ini
                       "expected yes, no or a share such as 60 %%, not '%s'", key->value);
     return 0;
   }
-  if (unit_parse("%", key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &share, reader->diagnostics))
+  if (question_amount(key, "%", &share, reader->diagnostics))
     return 0;
   if (!(share > 0 && share <= 1))
     diagnostics_error(reader->diagnostics, key->value_place,
@@ -137,21 +130,12 @@ static double read_ready(const struct portfolio_reader *reader, const struct ini
   return share;
 }
 
-static double read_context(const struct portfolio_reader *reader,
-                           const struct ini_section *section) {
-  double context = 0;
-  question_count(section, "context", &context, reader->diagnostics);
-  return context;
-}
-
 // A time after the start, or between two days: not negative.
 static double read_time(const struct portfolio_reader *reader, const struct ini_key *key) {
-  struct unit unit;
   double time;
   if (!reader->portfolio->planned)
     reader->portfolio->planned = key;
-  if (unit_parse("month", key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &time, reader->diagnostics))
+  if (question_amount(key, "month", &time, reader->diagnostics))
     return 0;
   if (!(time >= 0 && time <= MAX_TIME_YEARS * HOURS_PER_YEAR))
     diagnostics_error(reader->diagnostics, key->value_place, "%s must be from 0 to %d yr, not %s",
@@ -168,15 +152,7 @@ static double read_belief(const struct portfolio_reader *reader, const struct in
   struct declaration input = {
       .name = key->name, .has_min = true, .min = least, .has_max = true, .max = most};
   reader->portfolio->planned = key;
-  if (unit_parse(unit, key->value_place, &input.unit, reader->arena, reader->diagnostics) ||
-      distribution_parse(key->value, key->value_place, &input, belief, reader->arena,
-                         reader->diagnostics))
-    return NAN;
-  if (belief->kind == DISTRIBUTION_MEASURED) {
-    diagnostics_error(reader->diagnostics, key->value_place, "no record measures %s", key->name);
-    return NAN;
-  }
-  if (distribution_prepare(belief, key->value_place, reader->arena, reader->diagnostics))
+  if (question_belief(key, unit, &input, belief, reader->arena, reader->diagnostics))
     return NAN;
   *out = belief;
   return distribution_mean(belief);
@@ -185,15 +161,13 @@ static double read_belief(const struct portfolio_reader *reader, const struct in
 // Reads the growth of tokens, which must be more than the loss of all of them in a year.
 static double read_growth(const struct portfolio_reader *reader, const struct ini_key *key,
                           const struct distribution **belief) {
-  struct unit unit;
   double growth;
   if (isalpha((unsigned char)*key->value))
     return read_belief(reader, key, "%/yr", -MIN_KEPT / HOURS_PER_YEAR, MAX_GROWTH / HOURS_PER_YEAR,
                        belief);
   if (!reader->portfolio->planned)
     reader->portfolio->planned = key;
-  if (unit_parse("%/yr", key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &growth, reader->diagnostics))
+  if (question_amount(key, "%/yr", &growth, reader->diagnostics))
     return 0;
   const double yearly = growth * HOURS_PER_YEAR;
   if (!(yearly > -1 && yearly <= MAX_GROWTH))
@@ -221,13 +195,6 @@ static void read_option_key(const struct portfolio_reader *reader, struct demand
     demand->option_keys[option][which] = key;
 }
 
-static void read_kv(const struct portfolio_reader *reader, struct demand *demand,
-                    const struct ini_key *key) {
-  demand->kv = key->value;
-  if (memory_bits(key->value) == 0)
-    diagnostics_error(reader->diagnostics, key->value_place, "unknown precision '%s'", key->value);
-}
-
 static void read_plain_key(const struct portfolio_reader *reader, struct demand *demand,
                            const struct ini_section *section, const struct ini_key *key) {
   const int which = find_word(key->name, demand_key_names, DEMAND_KEYS);
@@ -241,13 +208,13 @@ static void read_plain_key(const struct portfolio_reader *reader, struct demand 
   else if (!strcmp(key->name, "growth"))
     demand->growth = read_growth(reader, key, &demand->growths);
   else if (!strcmp(key->name, "context"))
-    demand->context = read_context(reader, section);
+    question_count(section, key->name, &demand->context, reader->diagnostics);
   else if (!strcmp(key->name, "nodes_per_replica"))
     question_count(section, key->name, &demand->nodes, reader->diagnostics);
   else if (!strcmp(key->name, "split"))
     demand->whole = !read_yes(reader, key);
   else if (!strcmp(key->name, "kv"))
-    read_kv(reader, demand, key);
+    demand->kv = question_precision(key, reader->diagnostics);
 }
 
 // A throughput is either stated, or looked up in one place.
@@ -388,10 +355,8 @@ static void read_minimum_share(struct portfolio_reader *reader, const struct ini
   struct portfolio *portfolio = reader->portfolio;
   const char *name = strchr(key->name, '.') + 1;
   const int vendor = find_word(name, reader->vendors, (size_t)portfolio->vendor_count);
-  struct unit unit;
   double share;
-  if (unit_parse("%", key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &share, reader->diagnostics))
+  if (question_amount(key, "%", &share, reader->diagnostics))
     return;
   if (vendor < 0)
     diagnostics_error(
