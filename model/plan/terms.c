@@ -11,6 +11,7 @@
 #include "model/questions/portfolio.h"
 #include "model/questions/question.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/sections.h"
 
 #include <math.h>
 #include <string.h>
@@ -145,7 +146,7 @@ static void read_budgets(const struct reader *reader, const struct ini_key *key)
 }
 
 static void read_site_power(const struct reader *reader, const struct ini_key *key) {
-  if (!question_amount(key, "MW", &reader->terms->site_power, reader->diagnostics))
+  if (!section_number("plan", key, &reader->terms->site_power, reader->diagnostics))
     check_above_zero(reader, key, reader->terms->site_power, "a site's power must be above zero");
 }
 

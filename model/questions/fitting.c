@@ -98,7 +98,7 @@ static int read_terms(const struct ini_section *section, struct fit_terms *terms
   question_count(section, "accelerators", &accelerators, diagnostics);
   question_count(section, "nodes_per_replica", &nodes, diagnostics);
   question_count(section, "prefill_chunk", &terms->chunk, diagnostics);
-  question_quantity(section, "memory_share", "%", &terms->memory_share, diagnostics);
+  question_quantity(section, "memory_share", &terms->memory_share, diagnostics);
   if (kv)
     terms->kv = question_precision(kv, diagnostics);
   terms->accelerators = (int)fmin(accelerators, 1e6);

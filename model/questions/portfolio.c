@@ -8,12 +8,14 @@
 #include "model/catalog/columns.h"
 #include "model/chance/distribution.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/optimise/allocation_problem.h"
 #include "model/questions/question.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/sections.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -92,11 +94,11 @@ static double read_money(const struct portfolio_reader *reader, const struct ini
   return not_below_zero(reader, key, value, at_zero);
 }
 
-// A quantity of a unit that is not negative; zero has its own message.
-static double read_amount(const struct portfolio_reader *reader, const struct ini_key *key,
-                          const char *unit_text, const char *at_zero) {
+// A quantity that is not negative; zero has its own message.
+static double read_amount(const struct portfolio_reader *reader, const char *kind,
+                          const struct ini_key *key, const char *at_zero) {
   double value;
-  return question_amount(key, unit_text, &value, reader->diagnostics)
+  return section_number(kind, key, &value, reader->diagnostics)
              ? NAN
              : not_below_zero(reader, key, value, at_zero);
 }
@@ -121,7 +123,7 @@ static double read_ready(const struct portfolio_reader *reader, const struct ini
                       "expected yes, no or a share such as 60 %%, not '%s'", key->value);
     return 0;
   }
-  if (question_amount(key, "%", &share, reader->diagnostics))
+  if (quantity_parse(key->value, key->value_place, &unit_percent, &share, reader->diagnostics))
     return 0;
   if (!(share > 0 && share <= 1))
     diagnostics_error(reader->diagnostics, key->value_place,
@@ -131,11 +133,12 @@ static double read_ready(const struct portfolio_reader *reader, const struct ini
 }
 
 // A time after the start, or between two days: not negative.
-static double read_time(const struct portfolio_reader *reader, const struct ini_key *key) {
+static double read_time(const struct portfolio_reader *reader, const char *kind,
+                        const struct ini_key *key) {
   double time;
   if (!reader->portfolio->planned)
     reader->portfolio->planned = key;
-  if (question_amount(key, "month", &time, reader->diagnostics))
+  if (section_number(kind, key, &time, reader->diagnostics))
     return 0;
   if (!(time >= 0 && time <= MAX_TIME_YEARS * HOURS_PER_YEAR))
     diagnostics_error(reader->diagnostics, key->value_place, "%s must be from 0 to %d yr, not %s",
@@ -145,14 +148,15 @@ static double read_time(const struct portfolio_reader *reader, const struct ini_
 
 // A distribution, as in [range], of a quantity that stays from `least` to `most`; its mean, or NAN
 // after an error.
-static double read_belief(const struct portfolio_reader *reader, const struct ini_key *key,
-                          const char *unit, double least, double most,
+static double read_belief(const struct portfolio_reader *reader, const char *kind,
+                          const struct ini_key *key, double least, double most,
                           const struct distribution **out) {
   struct distribution *belief = arena_alloc(reader->arena, sizeof *belief);
   struct declaration input = {
       .name = key->name, .has_min = true, .min = least, .has_max = true, .max = most};
   reader->portfolio->planned = key;
-  if (question_belief(key, unit, &input, belief, reader->arena, reader->diagnostics))
+  if (question_belief(key, section_unit(kind, key->name), &input, belief, reader->arena,
+                      reader->diagnostics))
     return NAN;
   *out = belief;
   return distribution_mean(belief);
@@ -163,11 +167,11 @@ static double read_growth(const struct portfolio_reader *reader, const struct in
                           const struct distribution **belief) {
   double growth;
   if (isalpha((unsigned char)*key->value))
-    return read_belief(reader, key, "%/yr", -MIN_KEPT / HOURS_PER_YEAR, MAX_GROWTH / HOURS_PER_YEAR,
-                       belief);
+    return read_belief(reader, "demand", key, -MIN_KEPT / HOURS_PER_YEAR,
+                       MAX_GROWTH / HOURS_PER_YEAR, belief);
   if (!reader->portfolio->planned)
     reader->portfolio->planned = key;
-  if (question_amount(key, "%/yr", &growth, reader->diagnostics))
+  if (section_number("demand", key, &growth, reader->diagnostics))
     return 0;
   const double yearly = growth * HOURS_PER_YEAR;
   if (!(yearly > -1 && yearly <= MAX_GROWTH))
@@ -188,7 +192,7 @@ static void read_option_key(const struct portfolio_reader *reader, struct demand
   if (option < 0)
     return;
   if (when)
-    demand->ready_from[option] = read_time(reader, key);
+    demand->ready_from[option] = read_time(reader, "demand", key);
   else if (which < 0)
     demand->ready[option] = read_ready(reader, key);
   else
@@ -204,7 +208,7 @@ static void read_plain_key(const struct portfolio_reader *reader, struct demand 
   else if (input >= 0)
     demand->inputs[input] = key;
   else if (!strcmp(key->name, "tokens"))
-    demand->tokens = read_amount(reader, key, "token/month", "a demand must be above zero tokens");
+    demand->tokens = read_amount(reader, "demand", key, "a demand must be above zero tokens");
   else if (!strcmp(key->name, "growth"))
     demand->growth = read_growth(reader, key, &demand->growths);
   else if (!strcmp(key->name, "context"))
@@ -286,7 +290,7 @@ static void read_stock(const struct portfolio_reader *reader, int option,
   const int sold = model_find(scenario->model, "purchase_unit");
   const double unit = option_value(scenario, &scenario->options[option], sold, 0);
   const double stock =
-      read_amount(reader, key, "gpu",
+      read_amount(reader, "supply", key,
                   arena_printf(reader->arena, "a stock of zero serves nothing: omit option '%s'",
                                scenario->options[option].id));
   reader->portfolio->stock[option] = stock;
@@ -299,13 +303,13 @@ static void read_stock(const struct portfolio_reader *reader, int option,
 static double read_delay(struct portfolio_reader *reader, int option, const struct ini_key *key) {
   const double most = MAX_TIME_YEARS * HOURS_PER_YEAR;
   if (!isalpha((unsigned char)*key->value))
-    return read_time(reader, key);
-  return read_belief(reader, key, "month", 0, most, &reader->portfolio->delays[option]);
+    return read_time(reader, "supply", key);
+  return read_belief(reader, "supply", key, 0, most, &reader->portfolio->delays[option]);
 }
 
 static void read_lead_time(const struct portfolio_reader *reader, int option,
                            const struct ini_key *key) {
-  reader->portfolio->lead_time[option] = read_time(reader, key);
+  reader->portfolio->lead_time[option] = read_time(reader, "supply", key);
   reader->portfolio->lead_time_places[option] = key->value_place;
 }
 
@@ -323,7 +327,7 @@ static void take_lead_time(const struct portfolio_reader *reader, size_t o) {
 
 static void read_term(struct portfolio_reader *reader, int option, const struct ini_key *key) {
   const struct option *rented = &reader->scenario->options[option];
-  reader->portfolio->term[option] = read_time(reader, key);
+  reader->portfolio->term[option] = read_time(reader, "supply", key);
   if (!rented->rented)
     diagnostics_error(reader->diagnostics, key->place,
                       "option '%s' is not rented, so it has no term", rented->id);
@@ -339,7 +343,7 @@ static void read_supply(struct portfolio_reader *reader, const struct ini_sectio
     else if (!strcmp(key->name, "lead_time"))
       read_lead_time(reader, option, key);
     else if (!strcmp(key->name, "available"))
-      reader->portfolio->available[option] = read_time(reader, key);
+      reader->portfolio->available[option] = read_time(reader, "supply", key);
     else if (!strcmp(key->name, "delay"))
       delay = read_delay(reader, option, key);
     else if (!strcmp(key->name, "term"))
@@ -356,7 +360,7 @@ static void read_minimum_share(struct portfolio_reader *reader, const struct ini
   const char *name = strchr(key->name, '.') + 1;
   const int vendor = find_word(name, reader->vendors, (size_t)portfolio->vendor_count);
   double share;
-  if (question_amount(key, "%", &share, reader->diagnostics))
+  if (section_number("portfolio", key, &share, reader->diagnostics))
     return;
   if (vendor < 0)
     diagnostics_error(

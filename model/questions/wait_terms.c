@@ -6,12 +6,14 @@
 #include "base/source.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/cost/usable.h"
 #include "model/questions/delivery_slip.h"
 #include "model/questions/question.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/range.h"
+#include "model/scenario/reading/sections.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -21,17 +23,17 @@
 enum { USUAL_DRAWS = 4096, MAX_DRAWS = 1 << 20, USUAL_SEED = 1 };
 
 static const struct {
-  const char *name, *unit;
+  const char *name;
   double usual;
   bool above_zero;
 } wait_keys[WAIT_KEYS] = {
-    [WAIT_THROUGHPUT] = {"throughput", "-", 1, true},
-    [WAIT_POWER] = {"power", "-", 1, true},
-    [WAIT_PRICE] = {"price", "-", 1, false},
-    [WAIT_DECLINE] = {"price_decline", "%/month", 0, false},
-    [WAIT_SLIP] = {"slip", "month", 0, false},
-    [WAIT_AVAILABLE] = {"available", "month", 0, false},
-    [WAIT_RENT] = {"meanwhile", "USD/Mtok", 0, false},
+    [WAIT_THROUGHPUT] = {"throughput", 1, true},
+    [WAIT_POWER] = {"power", 1, true},
+    [WAIT_PRICE] = {"price", 1, false},
+    [WAIT_DECLINE] = {"price_decline", 0, false},
+    [WAIT_SLIP] = {"slip", 0, false},
+    [WAIT_AVAILABLE] = {"available", 0, false},
+    [WAIT_RENT] = {"meanwhile", 0, false},
 };
 
 struct terms_reading {
@@ -48,7 +50,9 @@ const char *wait_key_name(enum wait_key key) {
 
 static int read_certain(struct terms_reading *reading, const struct ini_key *key, const char *unit,
                         bool above_zero, double *out) {
-  if (question_amount(key, unit, out, reading->diagnostics))
+  struct unit of;
+  if (unit_parse(unit, key->value_place, &of, reading->arena, reading->diagnostics) ||
+      quantity_parse(key->value, key->value_place, &of, out, reading->diagnostics))
     return -1;
   if (*out > 0 || (*out == 0 && !above_zero))
     return question_check_size(key, *out, reading->diagnostics);
@@ -60,7 +64,8 @@ static int read_certain(struct terms_reading *reading, const struct ini_key *key
 
 static int read_belief(struct terms_reading *reading, enum wait_key which) {
   const struct ini_key *key = ini_find(reading->section, wait_keys[which].name);
-  const char *unit = model_unit_text(reading->scenario->model, wait_keys[which].unit);
+  const char *unit = which == WAIT_RENT ? model_unit_text(reading->scenario->model, "USD/Mtok")
+                                        : section_unit("wait", wait_keys[which].name);
   struct wait_belief *belief = &reading->terms->beliefs[which];
   struct declaration input = {
       .name = wait_keys[which].name, .has_min = true, .min_exclusive = wait_keys[which].above_zero};
