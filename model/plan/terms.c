@@ -6,12 +6,12 @@
 #include "base/source.h"
 #include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
-#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/date.h"
 #include "model/questions/portfolio.h"
 #include "model/questions/question.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/sections.h"
 
 #include <math.h>
 #include <string.h>
@@ -146,12 +146,8 @@ static void read_budgets(const struct reader *reader, const struct ini_key *key)
 }
 
 static void read_site_power(const struct reader *reader, const struct ini_key *key) {
-  struct unit unit;
-  if (unit_parse("MW", key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &reader->terms->site_power,
-                     reader->diagnostics))
-    return;
-  check_above_zero(reader, key, reader->terms->site_power, "a site's power must be above zero");
+  if (!section_number("plan", key, &reader->terms->site_power, reader->diagnostics))
+    check_above_zero(reader, key, reader->terms->site_power, "a site's power must be above zero");
 }
 
 static void read_section(const struct reader *reader, const struct ini_section *section) {

@@ -88,27 +88,19 @@ static int find_context(const struct scenario *scenario, struct option_fit *fit,
   return -1;
 }
 
-static void read_kv(const struct ini_section *section, struct fit_terms *terms,
-                    struct diagnostics *diagnostics) {
-  const struct ini_key *key = section ? ini_find(section, "kv") : NULL;
-  if (!key)
-    return;
-  terms->kv = key->value;
-  if (memory_bits(key->value) == 0)
-    diagnostics_error(diagnostics, key->value_place, "unknown precision '%s'", key->value);
-}
-
 static int read_terms(const struct ini_section *section, struct fit_terms *terms,
                       struct diagnostics *diagnostics) {
   const size_t errors = diagnostics->errors;
+  const struct ini_key *kv = section ? ini_find(section, "kv") : NULL;
   double accelerators = 0, nodes = SPAN_ANY;
   *terms = (struct fit_terms){.kv = "", .memory_share = MEMORY_SHARE, .chunk = MEMORY_CHUNK};
   question_count(section, "context", &terms->context, diagnostics);
   question_count(section, "accelerators", &accelerators, diagnostics);
   question_count(section, "nodes_per_replica", &nodes, diagnostics);
   question_count(section, "prefill_chunk", &terms->chunk, diagnostics);
-  question_quantity(section, "memory_share", "%", &terms->memory_share, diagnostics);
-  read_kv(section, terms, diagnostics);
+  question_quantity(section, "memory_share", &terms->memory_share, diagnostics);
+  if (kv)
+    terms->kv = question_precision(kv, diagnostics);
   terms->accelerators = (int)fmin(accelerators, 1e6);
   terms->nodes = (int)fmin(nodes, 1e4);
   if (terms->memory_share > 1)

@@ -7,16 +7,15 @@
 #include "base/source.h"
 #include "model/catalog/columns.h"
 #include "model/chance/distribution.h"
-#include "model/chance/distribution_text.h"
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/memory.h"
 #include "model/optimise/allocation_problem.h"
 #include "model/questions/question.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/sections.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -95,15 +94,13 @@ static double read_money(const struct portfolio_reader *reader, const struct ini
   return not_below_zero(reader, key, value, at_zero);
 }
 
-// A quantity of a unit that is not negative; zero has its own message.
-static double read_amount(const struct portfolio_reader *reader, const struct ini_key *key,
-                          const char *unit_text, const char *at_zero) {
-  struct unit unit;
+// A quantity that is not negative; zero has its own message.
+static double read_amount(const struct portfolio_reader *reader, const char *kind,
+                          const struct ini_key *key, const char *at_zero) {
   double value;
-  if (unit_parse(unit_text, key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &value, reader->diagnostics))
-    return NAN;
-  return not_below_zero(reader, key, value, at_zero);
+  return section_number(kind, key, &value, reader->diagnostics)
+             ? NAN
+             : not_below_zero(reader, key, value, at_zero);
 }
 
 static bool read_yes(const struct portfolio_reader *reader, const struct ini_key *key) {
@@ -118,7 +115,6 @@ static bool read_yes(const struct portfolio_reader *reader, const struct ini_key
 static double read_ready(const struct portfolio_reader *reader, const struct ini_key *key) {
   static const char *const words[] = {"no", "yes"};
   const int found = find_word(key->value, words, 2);
-  struct unit unit;
   double share;
   if (found >= 0)
     return found;
@@ -127,8 +123,7 @@ static double read_ready(const struct portfolio_reader *reader, const struct ini
                       "expected yes, no or a share such as 60 %%, not '%s'", key->value);
     return 0;
   }
-  if (unit_parse("%", key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &share, reader->diagnostics))
+  if (quantity_parse(key->value, key->value_place, &unit_percent, &share, reader->diagnostics))
     return 0;
   if (!(share > 0 && share <= 1))
     diagnostics_error(reader->diagnostics, key->value_place,
@@ -137,21 +132,13 @@ static double read_ready(const struct portfolio_reader *reader, const struct ini
   return share;
 }
 
-static double read_context(const struct portfolio_reader *reader,
-                           const struct ini_section *section) {
-  double context = 0;
-  question_count(section, "context", &context, reader->diagnostics);
-  return context;
-}
-
 // A time after the start, or between two days: not negative.
-static double read_time(const struct portfolio_reader *reader, const struct ini_key *key) {
-  struct unit unit;
+static double read_time(const struct portfolio_reader *reader, const char *kind,
+                        const struct ini_key *key) {
   double time;
   if (!reader->portfolio->planned)
     reader->portfolio->planned = key;
-  if (unit_parse("month", key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &time, reader->diagnostics))
+  if (section_number(kind, key, &time, reader->diagnostics))
     return 0;
   if (!(time >= 0 && time <= MAX_TIME_YEARS * HOURS_PER_YEAR))
     diagnostics_error(reader->diagnostics, key->value_place, "%s must be from 0 to %d yr, not %s",
@@ -161,22 +148,15 @@ static double read_time(const struct portfolio_reader *reader, const struct ini_
 
 // A distribution, as in [range], of a quantity that stays from `least` to `most`; its mean, or NAN
 // after an error.
-static double read_belief(const struct portfolio_reader *reader, const struct ini_key *key,
-                          const char *unit, double least, double most,
+static double read_belief(const struct portfolio_reader *reader, const char *kind,
+                          const struct ini_key *key, double least, double most,
                           const struct distribution **out) {
   struct distribution *belief = arena_alloc(reader->arena, sizeof *belief);
   struct declaration input = {
       .name = key->name, .has_min = true, .min = least, .has_max = true, .max = most};
   reader->portfolio->planned = key;
-  if (unit_parse(unit, key->value_place, &input.unit, reader->arena, reader->diagnostics) ||
-      distribution_parse(key->value, key->value_place, &input, belief, reader->arena,
-                         reader->diagnostics))
-    return NAN;
-  if (belief->kind == DISTRIBUTION_MEASURED) {
-    diagnostics_error(reader->diagnostics, key->value_place, "no record measures %s", key->name);
-    return NAN;
-  }
-  if (distribution_prepare(belief, key->value_place, reader->arena, reader->diagnostics))
+  if (question_belief(key, section_unit(kind, key->name), &input, belief, reader->arena,
+                      reader->diagnostics))
     return NAN;
   *out = belief;
   return distribution_mean(belief);
@@ -185,15 +165,13 @@ static double read_belief(const struct portfolio_reader *reader, const struct in
 // Reads the growth of tokens, which must be more than the loss of all of them in a year.
 static double read_growth(const struct portfolio_reader *reader, const struct ini_key *key,
                           const struct distribution **belief) {
-  struct unit unit;
   double growth;
   if (isalpha((unsigned char)*key->value))
-    return read_belief(reader, key, "%/yr", -MIN_KEPT / HOURS_PER_YEAR, MAX_GROWTH / HOURS_PER_YEAR,
-                       belief);
+    return read_belief(reader, "demand", key, -MIN_KEPT / HOURS_PER_YEAR,
+                       MAX_GROWTH / HOURS_PER_YEAR, belief);
   if (!reader->portfolio->planned)
     reader->portfolio->planned = key;
-  if (unit_parse("%/yr", key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &growth, reader->diagnostics))
+  if (section_number("demand", key, &growth, reader->diagnostics))
     return 0;
   const double yearly = growth * HOURS_PER_YEAR;
   if (!(yearly > -1 && yearly <= MAX_GROWTH))
@@ -214,18 +192,11 @@ static void read_option_key(const struct portfolio_reader *reader, struct demand
   if (option < 0)
     return;
   if (when)
-    demand->ready_from[option] = read_time(reader, key);
+    demand->ready_from[option] = read_time(reader, "demand", key);
   else if (which < 0)
     demand->ready[option] = read_ready(reader, key);
   else
     demand->option_keys[option][which] = key;
-}
-
-static void read_kv(const struct portfolio_reader *reader, struct demand *demand,
-                    const struct ini_key *key) {
-  demand->kv = key->value;
-  if (memory_bits(key->value) == 0)
-    diagnostics_error(reader->diagnostics, key->value_place, "unknown precision '%s'", key->value);
 }
 
 static void read_plain_key(const struct portfolio_reader *reader, struct demand *demand,
@@ -237,17 +208,17 @@ static void read_plain_key(const struct portfolio_reader *reader, struct demand 
   else if (input >= 0)
     demand->inputs[input] = key;
   else if (!strcmp(key->name, "tokens"))
-    demand->tokens = read_amount(reader, key, "token/month", "a demand must be above zero tokens");
+    demand->tokens = read_amount(reader, "demand", key, "a demand must be above zero tokens");
   else if (!strcmp(key->name, "growth"))
     demand->growth = read_growth(reader, key, &demand->growths);
   else if (!strcmp(key->name, "context"))
-    demand->context = read_context(reader, section);
+    question_count(section, key->name, &demand->context, reader->diagnostics);
   else if (!strcmp(key->name, "nodes_per_replica"))
     question_count(section, key->name, &demand->nodes, reader->diagnostics);
   else if (!strcmp(key->name, "split"))
     demand->whole = !read_yes(reader, key);
   else if (!strcmp(key->name, "kv"))
-    read_kv(reader, demand, key);
+    demand->kv = question_precision(key, reader->diagnostics);
 }
 
 // A throughput is either stated, or looked up in one place.
@@ -319,7 +290,7 @@ static void read_stock(const struct portfolio_reader *reader, int option,
   const int sold = model_find(scenario->model, "purchase_unit");
   const double unit = option_value(scenario, &scenario->options[option], sold, 0);
   const double stock =
-      read_amount(reader, key, "gpu",
+      read_amount(reader, "supply", key,
                   arena_printf(reader->arena, "a stock of zero serves nothing: omit option '%s'",
                                scenario->options[option].id));
   reader->portfolio->stock[option] = stock;
@@ -332,13 +303,13 @@ static void read_stock(const struct portfolio_reader *reader, int option,
 static double read_delay(struct portfolio_reader *reader, int option, const struct ini_key *key) {
   const double most = MAX_TIME_YEARS * HOURS_PER_YEAR;
   if (!isalpha((unsigned char)*key->value))
-    return read_time(reader, key);
-  return read_belief(reader, key, "month", 0, most, &reader->portfolio->delays[option]);
+    return read_time(reader, "supply", key);
+  return read_belief(reader, "supply", key, 0, most, &reader->portfolio->delays[option]);
 }
 
 static void read_lead_time(const struct portfolio_reader *reader, int option,
                            const struct ini_key *key) {
-  reader->portfolio->lead_time[option] = read_time(reader, key);
+  reader->portfolio->lead_time[option] = read_time(reader, "supply", key);
   reader->portfolio->lead_time_places[option] = key->value_place;
 }
 
@@ -356,7 +327,7 @@ static void take_lead_time(const struct portfolio_reader *reader, size_t o) {
 
 static void read_term(struct portfolio_reader *reader, int option, const struct ini_key *key) {
   const struct option *rented = &reader->scenario->options[option];
-  reader->portfolio->term[option] = read_time(reader, key);
+  reader->portfolio->term[option] = read_time(reader, "supply", key);
   if (!rented->rented)
     diagnostics_error(reader->diagnostics, key->place,
                       "option '%s' is not rented, so it has no term", rented->id);
@@ -372,7 +343,7 @@ static void read_supply(struct portfolio_reader *reader, const struct ini_sectio
     else if (!strcmp(key->name, "lead_time"))
       read_lead_time(reader, option, key);
     else if (!strcmp(key->name, "available"))
-      reader->portfolio->available[option] = read_time(reader, key);
+      reader->portfolio->available[option] = read_time(reader, "supply", key);
     else if (!strcmp(key->name, "delay"))
       delay = read_delay(reader, option, key);
     else if (!strcmp(key->name, "term"))
@@ -388,10 +359,8 @@ static void read_minimum_share(struct portfolio_reader *reader, const struct ini
   struct portfolio *portfolio = reader->portfolio;
   const char *name = strchr(key->name, '.') + 1;
   const int vendor = find_word(name, reader->vendors, (size_t)portfolio->vendor_count);
-  struct unit unit;
   double share;
-  if (unit_parse("%", key->value_place, &unit, reader->arena, reader->diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &share, reader->diagnostics))
+  if (section_number("portfolio", key, &share, reader->diagnostics))
     return;
   if (vendor < 0)
     diagnostics_error(

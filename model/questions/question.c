@@ -1,17 +1,19 @@
 #include "model/questions/question.h"
 
 #include "base/arena.h"
-#include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/chance/distribution.h"
+#include "model/chance/distribution_text.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
-#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/cost/usable.h"
+#include "model/evidence/memory.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/range.h"
+#include "model/scenario/reading/sections.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,15 +28,31 @@ const struct ini_section *question_section(const struct scenario *scenario, cons
   return NULL;
 }
 
-int question_quantity(const struct ini_section *section, const char *name, const char *unit_text,
-                      double *out, struct diagnostics *diagnostics) {
+int question_belief(const struct ini_key *key, const char *unit_text, struct declaration *input,
+                    struct distribution *out, struct arena *arena,
+                    struct diagnostics *diagnostics) {
+  if (unit_parse(unit_text, key->value_place, &input->unit, arena, diagnostics) ||
+      distribution_parse(key->value, key->value_place, input, out, arena, diagnostics))
+    return -1;
+  if (out->kind != DISTRIBUTION_MEASURED)
+    return distribution_prepare(out, key->value_place, arena, diagnostics);
+  diagnostics_error(diagnostics, key->value_place, "no record measures %s", key->name);
+  return -1;
+}
+
+const char *question_precision(const struct ini_key *key, struct diagnostics *diagnostics) {
+  if (memory_bits(key->value) == 0)
+    diagnostics_error(diagnostics, key->value_place, "unknown precision '%s'", key->value);
+  return key->value;
+}
+
+int question_quantity(const struct ini_section *section, const char *name, double *out,
+                      struct diagnostics *diagnostics) {
   const struct ini_key *key = section ? ini_find(section, name) : NULL;
-  struct unit unit;
   double value;
   if (!key)
     return 0;
-  if (unit_parse(unit_text, key->value_place, &unit, diagnostics->arena, diagnostics) ||
-      quantity_parse(key->value, key->value_place, &unit, &value, diagnostics))
+  if (section_number(section->kind, key, &value, diagnostics))
     return -1;
   if (value > 0) {
     *out = value;
@@ -55,16 +73,7 @@ int question_check_size(const struct ini_key *key, double amount, struct diagnos
 int question_count(const struct ini_section *section, const char *name, double *out,
                    struct diagnostics *diagnostics) {
   const struct ini_key *key = section ? ini_find(section, name) : NULL;
-  double value;
-  if (!key)
-    return 0;
-  if (csv_number(key->value, &value) && value >= 1 && value <= 1e9 && value == floor(value)) {
-    *out = value;
-    return 0;
-  }
-  diagnostics_error(diagnostics, key->value_place, "expected a positive whole number, not '%s'",
-                    key->value);
-  return -1;
+  return key ? section_number(section->kind, key, out, diagnostics) : 0;
 }
 
 int question_option(const struct scenario *scenario, const struct ini_section *section,

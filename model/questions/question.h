@@ -7,6 +7,8 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/chance/distribution.h"
+#include "model/cost/model.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
@@ -16,10 +18,18 @@
 const struct ini_section *question_section(const struct scenario *scenario, const char *kind,
                                            const char *name);
 
-// Reads a key as a quantity of a unit, above 0; *out is unchanged if the section (or NULL) does not
-// have it. Returns 0 or -1.
-int question_quantity(const struct ini_section *section, const char *key, const char *unit,
-                      double *out, struct diagnostics *diagnostics);
+// Reads a key's value as a distribution, as in [range], of a quantity of a unit within the limits
+// of `input`, and prepares it. Returns 0 or -1.
+int question_belief(const struct ini_key *key, const char *unit, struct declaration *input,
+                    struct distribution *out, struct arena *arena, struct diagnostics *diagnostics);
+
+// Reads a key's value as the name of a precision; an unknown one is an error.
+const char *question_precision(const struct ini_key *key, struct diagnostics *diagnostics);
+
+// Reads a key as a quantity of its unit, above 0; *out is unchanged if the section (or NULL) does
+// not have it. Returns 0 or -1.
+int question_quantity(const struct ini_section *section, const char *key, double *out,
+                      struct diagnostics *diagnostics);
 
 // The same for a whole number.
 int question_count(const struct ini_section *section, const char *key, double *out,

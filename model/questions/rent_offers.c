@@ -16,6 +16,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/sections.h"
 #include "model/scenario/scenario.h"
 
 #include <stdlib.h>
@@ -162,7 +163,7 @@ static int read_interruption(const struct asking *asking, double *share) {
   const struct ini_key *key = ini_find(asking->section, "interruption");
   if (!key)
     return 0;
-  if (quantity_parse(key->value, key->value_place, &unit_percent, share, asking->diagnostics))
+  if (section_number("rent", key, share, asking->diagnostics))
     return -1;
   if (*share >= 0)
     return question_check_size(key, *share, asking->diagnostics);

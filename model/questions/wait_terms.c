@@ -4,8 +4,6 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
-#include "model/chance/distribution.h"
-#include "model/chance/distribution_text.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
@@ -15,6 +13,7 @@
 #include "model/questions/question.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/range.h"
+#include "model/scenario/reading/sections.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -24,17 +23,17 @@
 enum { USUAL_DRAWS = 4096, MAX_DRAWS = 1 << 20, USUAL_SEED = 1 };
 
 static const struct {
-  const char *name, *unit;
+  const char *name;
   double usual;
   bool above_zero;
 } wait_keys[WAIT_KEYS] = {
-    [WAIT_THROUGHPUT] = {"throughput", "-", 1, true},
-    [WAIT_POWER] = {"power", "-", 1, true},
-    [WAIT_PRICE] = {"price", "-", 1, false},
-    [WAIT_DECLINE] = {"price_decline", "%/month", 0, false},
-    [WAIT_SLIP] = {"slip", "month", 0, false},
-    [WAIT_AVAILABLE] = {"available", "month", 0, false},
-    [WAIT_RENT] = {"meanwhile", "USD/Mtok", 0, false},
+    [WAIT_THROUGHPUT] = {"throughput", 1, true},
+    [WAIT_POWER] = {"power", 1, true},
+    [WAIT_PRICE] = {"price", 1, false},
+    [WAIT_DECLINE] = {"price_decline", 0, false},
+    [WAIT_SLIP] = {"slip", 0, false},
+    [WAIT_AVAILABLE] = {"available", 0, false},
+    [WAIT_RENT] = {"meanwhile", 0, false},
 };
 
 struct terms_reading {
@@ -49,9 +48,11 @@ const char *wait_key_name(enum wait_key key) {
   return wait_keys[key].name;
 }
 
-static int read_certain(struct terms_reading *reading, const struct ini_key *key,
-                        const struct unit *unit, bool above_zero, double *out) {
-  if (quantity_parse(key->value, key->value_place, unit, out, reading->diagnostics))
+static int read_certain(struct terms_reading *reading, const struct ini_key *key, const char *unit,
+                        bool above_zero, double *out) {
+  struct unit of;
+  if (unit_parse(unit, key->value_place, &of, reading->arena, reading->diagnostics) ||
+      quantity_parse(key->value, key->value_place, &of, out, reading->diagnostics))
     return -1;
   if (*out > 0 || (*out == 0 && !above_zero))
     return question_check_size(key, *out, reading->diagnostics);
@@ -63,31 +64,24 @@ static int read_certain(struct terms_reading *reading, const struct ini_key *key
 
 static int read_belief(struct terms_reading *reading, enum wait_key which) {
   const struct ini_key *key = ini_find(reading->section, wait_keys[which].name);
+  const char *unit = which == WAIT_RENT ? model_unit_text(reading->scenario->model, "USD/Mtok")
+                                        : section_unit("wait", wait_keys[which].name);
   struct wait_belief *belief = &reading->terms->beliefs[which];
   struct declaration input = {
       .name = wait_keys[which].name, .has_min = true, .min_exclusive = wait_keys[which].above_zero};
   *belief = (struct wait_belief){.certain = true, .value = wait_keys[which].usual};
   if (!key)
     return 0;
-  if (unit_parse(model_unit_text(reading->scenario->model, wait_keys[which].unit), key->value_place,
-                 &input.unit, reading->arena, reading->diagnostics))
-    return -1;
   if (which == WAIT_SLIP && !strcmp(key->value, "from data")) {
     belief->certain = false;
     return slip_from_data(reading->scenario, key->value_place, &belief->distribution,
                           &reading->terms->slip_words, reading->arena, reading->diagnostics);
   }
   if (!isalpha((unsigned char)*key->value))
-    return read_certain(reading, key, &input.unit, wait_keys[which].above_zero, &belief->value);
+    return read_certain(reading, key, unit, wait_keys[which].above_zero, &belief->value);
   belief->certain = false;
-  if (distribution_parse(key->value, key->value_place, &input, &belief->distribution,
-                         reading->arena, reading->diagnostics))
-    return -1;
-  if (belief->distribution.kind != DISTRIBUTION_MEASURED)
-    return distribution_prepare(&belief->distribution, key->value_place, reading->arena,
-                                reading->diagnostics);
-  diagnostics_error(reading->diagnostics, key->value_place, "no record measures %s", key->name);
-  return -1;
+  return question_belief(key, unit, &input, &belief->distribution, reading->arena,
+                         reading->diagnostics);
 }
 
 // Months from now to the order: whole ones, before the horizon ends.

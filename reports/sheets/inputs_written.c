@@ -342,12 +342,14 @@ static struct input_limits limits_written(const struct book *book,
       limits.above &= value > limits.least;
       limits.least = fmin(limits.least, value);
       limits.most = fmax(limits.most, value);
+      limits.whole &= value == round(value);
     }
   return limits;
 }
 
-// Whether any of its values, in all cases, is missing, not a number or outside its limits: pasted
-// ones escape the validation.
+// Whether any of its values, in all cases, is missing, not a number, not whole or outside its
+// limits: pasted ones escape the validation. -1 has a power of each number that is whole, and of no
+// other; not all spreadsheet programs round each of several cells.
 static void put_outside(struct book *book, const struct written_columns *columns,
                         const struct written_input *input) {
   struct arena *arena = book->arena;
@@ -371,8 +373,15 @@ static void put_outside(struct book *book, const struct written_columns *columns
     outside = arena_printf(arena, "%s+SUMPRODUCT((%s%s%s)*1)", outside, cells, sides[i].beyond,
                            cell_here(book, input->row, column));
   }
+  if (limits.either)
+    outside = arena_printf(arena, "+SUMPRODUCT((%s<>(%s>%s)*1)*1)", cells, cells,
+                           cell_here(book, input->row, columns->beside + COLUMN_LEAST));
+  const char *wrong = arena_printf(arena, "(COUNT(%s)-COUNT(%s)%s>0)*1",
+                                   all_kept(book, columns, input), cells, outside);
+  if (limits.whole && !limits.either)
+    wrong = arena_printf(arena, "IF(ISNUMBER(SUMPRODUCT((-1)^(%s))),%s,1)", cells, wrong);
   put_formula(book, input->row, columns->beside + COLUMN_OUTSIDE, 0, CELL_FORMULA, &unit_inputs,
-              "=(COUNT(%s)-COUNT(%s)%s>0)*1", all_kept(book, columns, input), cells, outside);
+              "=%s", wrong);
 }
 
 // ---- one row

@@ -78,16 +78,19 @@ static void put_choices(const struct declaration *input, lxw_data_validation *ru
 
 struct input_limits limits_range(const struct book *book, int declaration) {
   const struct declaration input = limited(book, declaration);
-  struct input_limits limits = {input.has_min ? cell_number(input.min, &input.unit) : -INFINITY,
-                                input.has_max ? cell_number(input.max, &input.unit) : INFINITY,
-                                input.has_min && input.min_exclusive};
+  struct input_limits limits = {
+      .least = input.has_min ? cell_number(input.min, &input.unit) : -INFINITY,
+      .most = input.has_max ? cell_number(input.max, &input.unit) : INFINITY,
+      .above = input.has_min && input.min_exclusive,
+      .whole = input.integer};
   if (!input.choice_count)
     return limits;
-  limits = (struct input_limits){INFINITY, -INFINITY, false};
+  limits = (struct input_limits){.least = INFINITY, .most = -INFINITY, .whole = input.integer};
   for (int i = 0; i < input.choice_count; i++) {
     limits.least = fmin(limits.least, input.choices[i].value);
     limits.most = fmax(limits.most, input.choices[i].value);
   }
+  limits.either = input.choice_count == 2 && limits.least == 0 && limits.most == 1;
   return limits;
 }
 

@@ -10,7 +10,9 @@
 // The least and the greatest value in the cells' unit; infinite for none.
 struct input_limits {
   double least, most;
-  bool above; // the least itself is not allowed
+  bool above;  // the least itself is not allowed
+  bool whole;  // nothing between two whole numbers is
+  bool either; // nothing but 0 and 1 is
 };
 
 struct input_limits limits_range(const struct book *book, int declaration);

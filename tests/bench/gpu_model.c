@@ -7,7 +7,7 @@
 // Without records, a line for each workload that has a target: microseconds per layer for the
 // memory alone, predicted microseconds, the share of the predicted time in which the bytes of the
 // whole step (of attention alone: its own) would be read at full speed, and the largest term other
-// than memory, all for the kernels as they are. --with changes them: P1 to P14, streaming, as
+// than memory, all for the kernels as they are. --with changes them: P1m to P14, streaming, as
 // described in timing.h. --points prints what the changes already made have brought, the effect
 // of each of the others alone, and of all together. With records, a line for each of their results
 // for an H100 or H200: the measured value, and the prediction for that workload at the record's
@@ -104,12 +104,12 @@ static void print_points(const struct timing_machine *machine) {
          "with the first kernels and with the kernels as they are (",
          origin_of(machine));
   print_implemented();
-  printf(");\nwhat each of the other points would add to it; and the share with all of P1 to P14, "
+  printf(");\nwhat each of the other points would add to it; and the share with all of P1m to P14, "
          "with streaming,\nand with both\n\nfirst   now ");
   for (int p = 0; p + 1 < TIMING_POINTS; p++)
     if (!is_implemented(p))
       printf(" %6s", timing_points[p]);
-  printf("  P1-P14  streaming   both  workload\n");
+  printf(" P1m-P14  streaming   both  workload\n");
   for (int i = 0; i < TIMING_WORKLOADS; i++)
     print_workload_points(machine, &timing_workloads[i]);
 }
@@ -204,10 +204,9 @@ static bool read_points(const char *text, unsigned *points) {
 }
 
 static int usage(void) {
-  fprintf(stderr,
-          "gpu_model [--before] [--with POINT,...] [RECORD.json]...\n"
-          "gpu_model [--before] --points\n"
-          "POINT: P1 to P14, P1m, P2m, P6c, P6s, P7m, streaming (tests/support/timing/timing.h)\n");
+  fprintf(stderr, "gpu_model [--before] [--with POINT,...] [RECORD.json]...\n"
+                  "gpu_model [--before] --points\n"
+                  "POINT: P1m to P14, P6c, P6s, streaming (tests/support/timing/timing.h)\n");
   return MISTAKEN;
 }
 

@@ -15,14 +15,13 @@ import re
 import shutil
 import statistics
 import subprocess
-import tempfile
 import zipfile
 from pathlib import Path
 
 from support.delivery import (ANY, EXAMPLE, GUARANTEE, RULES, Sample, UNDECIDED, accept, clauses, deliver, fleet,
-                              offer, play, t_quantile, verdict_of)
+                              judge_nodes, offer, play, t_quantile, run_with_fleets, verdict_of)
 from support.fleet_records import record, result, with_links, with_variant, write
-from support.program import BAD_INPUT, Count, DEEP, DONE, NO, Skip, expect, expect_exit, near, run, run_json
+from support.program import BAD_INPUT, DONE, NO, Skip, expect, expect_exit, near, run, run_json
 from support.records import digest_of
 
 
@@ -41,16 +40,7 @@ def check_formulas(folder, seed):
         expect(near(mean[key], wanted, 1e-7), f'{key}: {mean[key]}, not {wanted}')
     expect(mean['verdict'] == verdict_of(low, high, 980), f'{mean} for {low} to {high}')
     wanted = sample.judge_nodes(950, 0.95)
-    named = {row['node']: row['verdict'] for row in answer['tables'].get('nodes', {'rows': []})['rows']}
-    expect(named == {f'node-{n:04d}': one for n, one in enumerate(wanted) if one != 'pass'}, f'{named}, not {wanted}')
-    fails, opens = wanted.count('fail'), wanted.count('not enough data')
-    single = found['single nodes']
-    if fails > may_fail:
-        expect(single['verdict'] == 'fail', str(single))
-    elif fails + opens + nodes - measured <= may_fail:
-        expect(single['verdict'] == 'pass', str(single))
-    elif measured == nodes or not may_fail:
-        expect(single['verdict'] == 'not enough data', str(single))
+    judge_nodes(answer, found['single nodes'], {f'node-{n:04d}': one for n, one in enumerate(wanted)}, nodes, may_fail)
     whole = [row['verdict'] for row in found.values()]
     expect(answer['verdict'] == ('fail' if 'fail' in whole else 'not enough data' if 'not enough data' in whole
                                  else 'pass'), str(whole))
@@ -550,14 +540,5 @@ def test_example(folder):
     expect(row['node'] == 'node-05' and row['verdict'] == 'fail', str(row))
 
 
-def main():
-    count = Count()
-    for seed in range(60 if DEEP else 12):
-        with tempfile.TemporaryDirectory() as folder:
-            count.test(f'formulas of fleet {seed}', check_formulas, folder, seed)
-    count.tests_in_folders(globals())
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    run_with_fleets(globals(), check_formulas)

@@ -14,14 +14,14 @@ import re
 import resource
 import shutil
 import statistics
-import tempfile
 from decimal import Decimal
 from pathlib import Path
 
 from check_serving import engine, serving as probe_serving
-from support.delivery import ANY, EXAMPLE, HEAD, Sample, UNDECIDED, accept, play, t_quantile, verdict_of
+from support.delivery import (ANY, EXAMPLE, HEAD, Sample, UNDECIDED, accept, judge_nodes, play, t_quantile,
+                              run_with_fleets, verdict_of)
 from support.fleet_records import record, result, write as write_measured
-from support.program import BAD_INPUT, Count, DEEP, DONE, NO, Skip, expect, expect_exit, near, run, run_csv, run_json
+from support.program import BAD_INPUT, DEEP, DONE, NO, Skip, expect, expect_exit, near, run, run_csv, run_json
 from support.records import NO_LATENCY, RUNG, load, rung, save, serving
 
 EACH = 8
@@ -106,16 +106,8 @@ def check_formulas(folder, seed):
         expect(near(mean[key], wanted, 1e-7), f'{key}: {mean[key]}, not {wanted}')
     expect(mean['verdict'] == verdict_of(-high, -low, -2.2), f'{mean} for {low} to {high}')
     mirrored = Sample([[[-time for time in one]] for one in times], nodes).judge_nodes(-2.4, 0.95)
-    named = {row['node']: row['verdict'] for row in answer['tables'].get('nodes', {'rows': []})['rows']}
-    expect(named == {f'node-{n:02d}': one for n, one in enumerate(mirrored) if one != 'pass'}, f'{named}, not {mirrored}')
-    fails, opens = mirrored.count('fail'), mirrored.count('not enough data')
-    single = found['chat: single nodes, P99 TTFT']
-    if fails > may_fail:
-        expect(single['verdict'] == 'fail', str(single))
-    elif fails + opens + nodes - measured <= may_fail:
-        expect(single['verdict'] == 'pass', str(single))
-    elif measured == nodes or not may_fail:
-        expect(single['verdict'] == 'not enough data', str(single))
+    judge_nodes(answer, found['chat: single nodes, P99 TTFT'], {f'node-{n:02d}': one for n, one in enumerate(mirrored)},
+                nodes, may_fail)
 
 
 def test_each_statistic(folder):
@@ -454,14 +446,5 @@ def test_measured(folder):
     expect(slow['value'] >= 0.2 and slow['verdict'] != 'pass', str(slow))
 
 
-def main():
-    count = Count()
-    for seed in range(60 if DEEP else 12):
-        with tempfile.TemporaryDirectory() as folder:
-            count.test(f'formulas of fleet {seed}', check_formulas, folder, seed)
-    count.tests_in_folders(globals())
-    count.finish()
-
-
 if __name__ == '__main__':
-    main()
+    run_with_fleets(globals(), check_formulas)

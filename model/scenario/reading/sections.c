@@ -1,14 +1,18 @@
 #include "model/scenario/reading/sections.h"
 
 #include "base/arena.h"
+#include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/short_text.h"
 #include "base/source.h"
+#include "model/cost/quantity.h"
+#include "model/cost/units.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -74,6 +78,45 @@ static const struct section_kind {
 };
 
 enum { SECTION_KINDS = sizeof section_kinds / sizeof section_kinds[0] };
+
+#define WHOLE "whole"
+
+// The keys of questions whose value is a number. All others are checked where they are read.
+static const struct section_number {
+  const char *kind, *key; // without a NAME
+  const char *unit;       // WHOLE: a positive whole number
+  bool or_belief;         // a distribution may be there instead, checked where it is read
+} section_numbers[] = {
+    {"demand", "tokens", "token/month", false},
+    {"demand", "context", WHOLE, false},
+    {"demand", "nodes_per_replica", WHOLE, false},
+    {"demand", "growth", "%/yr", true},
+    {"demand", "ready_from", "month", false},
+    {"supply", "stock", "gpu", false},
+    {"supply", "lead_time", "month", false},
+    {"supply", "available", "month", false},
+    {"supply", "delay", "month", true},
+    {"supply", "term", "month", false},
+    {"portfolio", "minimum_share", "%", false},
+    {"plan", "site_power", "MW", false},
+    {"plan", "time", WHOLE, false},
+    {"plan", "draws", WHOLE, false},
+    {"plan", "seed", WHOLE, false},
+    {"wait", "throughput", "-", true},
+    {"wait", "power", "-", true},
+    {"wait", "price", "-", true},
+    {"wait", "available", "month", true},
+    {"wait", "price_decline", "%/month", true},
+    {"wait", "slip", "month", true},
+    {"rent", "interruption", "%", false},
+    {"fit", "context", WHOLE, false},
+    {"fit", "accelerators", WHOLE, false},
+    {"fit", "prefill_chunk", WHOLE, false},
+    {"fit", "nodes_per_replica", WHOLE, false},
+    {"fit", "memory_share", "%", false},
+};
+
+enum { SECTION_NUMBERS = sizeof section_numbers / sizeof section_numbers[0] };
 
 static const struct section_kind *kind_find(const char *kind) {
   for (size_t i = 0; i < SECTION_KINDS; i++)
@@ -161,11 +204,52 @@ static const char *nearest_key(const struct section_kind *kind, const char *name
   return nearest ? key_like(kind, nearest) : NULL;
 }
 
+static const struct section_number *number_find(const char *kind, const char *key) {
+  const size_t length = strcspn(key, ".");
+  for (size_t i = 0; i < SECTION_NUMBERS; i++)
+    if (!strcmp(section_numbers[i].kind, kind) && strlen(section_numbers[i].key) == length &&
+        !strncmp(section_numbers[i].key, key, length))
+      return &section_numbers[i];
+  return NULL;
+}
+
+const char *section_unit(const char *kind, const char *key) {
+  return number_find(kind, key)->unit;
+}
+
+int section_number(const char *kind, const struct ini_key *key, double *out,
+                   struct diagnostics *diagnostics) {
+  const char *unit_text = section_unit(kind, key->name);
+  struct unit unit;
+  double value;
+  if (strcmp(unit_text, WHOLE) != 0)
+    return unit_parse(unit_text, key->value_place, &unit, diagnostics->arena, diagnostics) ||
+                   quantity_parse(key->value, key->value_place, &unit, out, diagnostics)
+               ? -1
+               : 0;
+  if (csv_number(key->value, &value) && value >= 1 && value <= 1e9 && value == floor(value)) {
+    *out = value;
+    return 0;
+  }
+  diagnostics_error(diagnostics, key->value_place, "expected a positive whole number, not '%s'",
+                    key->value);
+  return -1;
+}
+
+static void check_value(struct reading *reading, const char *kind, const struct ini_key *key) {
+  const struct section_number *number = number_find(kind, key->name);
+  double value;
+  if (number && !(number->or_belief && isalpha((unsigned char)*key->value)))
+    section_number(kind, key, &value, reading->diagnostics);
+}
+
 static void check_keys(struct reading *reading, const struct section_kind *kind,
                        const struct ini_section *section) {
   for (size_t k = 0; k < section->key_count && kind->keys[0]; k++) {
     const struct ini_key *key = &section->keys[k];
     const char *like = key_like(kind, key->name);
+    if (like && !strchr(like, '.') == !strchr(key->name, '.'))
+      check_value(reading, kind->kind, key);
     if (like && is_key(like, key->name))
       continue;
     const char *meant = like ? like : nearest_key(kind, key->name, reading->arena);

@@ -3,6 +3,7 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_SECTIONS_H
 #define PERTOKEN_MODEL_SCENARIO_READING_SECTIONS_H
 
+#include "base/diagnostics.h"
 #include "base/ini.h"
 #include "model/scenario/reading/reading.h"
 
@@ -14,9 +15,17 @@
 // Lists options, cases and questions in the order of the file. Errors: a section of an unknown
 // kind, with a missing or a superfluous name; a malformed or reserved id; options that differ only
 // in case; no option at all; a label that is too long, has a character that is special in a
-// workbook's formulas, or is another option's or another case's label or id; an unknown key in a
-// section that asks something, whatever is asked in the end.
+// workbook's formulas, or is another option's or another case's label or id; in a section that asks
+// something, whatever is asked in the end, an unknown key, and a value that is not a number in the
+// key's unit, or not a positive whole one.
 void sections_read(struct reading *reading);
+
+// Of a key whose value is a number, in a section that asks something: its unit, and its value in
+// base units, which may be negative unless it is a whole number. section_number returns 0, or -1
+// after an error.
+const char *section_unit(const char *kind, const char *key);
+int section_number(const char *kind, const struct ini_key *key, double *out,
+                   struct diagnostics *diagnostics);
 
 // Whether it is [scenario], [workload] or [common], whose keys hold for every option.
 bool section_is_common(const char *kind);

@@ -3,10 +3,11 @@ import functools
 import math
 import random
 import statistics
+import tempfile
 from pathlib import Path
 
 from support.fleet_records import record, result, write
-from support.program import DONE, NO, ROOT, run_json
+from support.program import Count, DEEP, DONE, NO, ROOT, expect, run_json
 
 UNDECIDED = 4
 ANY = (DONE, NO, UNDECIDED)
@@ -141,6 +142,30 @@ class Sample:
 
 def verdict_of(low, high, limit):
     return 'pass' if low >= limit else 'fail' if high < limit else 'not enough data'
+
+
+def judge_nodes(answer, single, verdicts, nodes, may_fail):
+    """The nodes measured that do not pass are named; `single` is the clause that counts them, and those not measured."""
+    named = {row['node']: row['verdict'] for row in answer['tables'].get('nodes', {'rows': []})['rows']}
+    wanted = {node: verdict for node, verdict in verdicts.items() if verdict != 'pass'}
+    expect(named == wanted, f'{named}, not {wanted}')
+    fails = sum(verdict == 'fail' for verdict in wanted.values())
+    if fails > may_fail:
+        expect(single['verdict'] == 'fail', str(single))
+    elif len(wanted) + nodes - len(verdicts) <= may_fail:
+        expect(single['verdict'] == 'pass', str(single))
+    elif len(verdicts) == nodes or not may_fail:
+        expect(single['verdict'] == 'not enough data', str(single))
+
+
+def run_with_fleets(script, check_formulas):
+    """The tests of a script, after its check of the formulas with random fleets."""
+    count = Count()
+    for seed in range(60 if DEEP else 12):
+        with tempfile.TemporaryDirectory() as folder:
+            count.test(f'formulas of fleet {seed}', check_formulas, folder, seed)
+    count.tests_in_folders(script)
+    count.finish()
 
 
 def play(numpy, draw, a, e, mean, nodes, measured, runs, count=40000):

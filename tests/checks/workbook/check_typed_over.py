@@ -545,6 +545,13 @@ NOT_VALIDATED = [
     ({'horizon': None}, 'base', False, ''),
     ({'horizon': 99.0}, 'base', False, ''),
     ({'electricity_price': '0,09'}, 'base', False, ''),
+    ({'accelerators': 7.5}, 'base', False, ''),
+    ({'accelerators': 'eight'}, 'base', False, ''),
+    ({'accelerators': 16.0}, 'base', True, ''),
+    ({'colo_power': 0.5}, 'base', False, ''),
+    ({'colo_power': 2.0}, 'base', False, ''),
+    ({'colo_power': 'no'}, 'base', False, ''),
+    ({'colo_power': 0.0}, 'base', True, ''),
     ({'b.list_price': None}, 'dearer', False, ''),  # of a case that is not shown
     ({'b.list_price': 0.0}, 'base', True, 'b has a price of zero'),
     ({'a.discount': 1.0}, 'base', True, 'a has a price of zero'),
@@ -552,25 +559,40 @@ NOT_VALIDATED = [
 ]
 
 
-def test_not_validated(folder):
-    """A value that is missing, no number or outside its limits fails the master check, and there is no answer."""
+def judge_allowed(shown, rows, typed, passes, notice):
+    """The answer and the notice below it on the Cover, and the rows of Inputs that are marked."""
+    case_row = shown.row('Cover', 'Case (select)')
+    state = shown.at('Cover', case_row + 1, 2)
+    said = next(shown.at('Cover', row, 1) for row in range(1, case_row) if shown.book.sheets['Cover'].cell(row, 1)
+                and shown.book.sheets['Cover'].cell(row, 1).formula)
+    below = shown.at('Cover', shown.row('Cover', 'Overwritten inputs: see Change log') + 1, 1) or ''
+    expect(state == ('all pass' if passes else 'a check FAILS'), f'{typed}: {state}')
+    expect(('costs least' in said) == passes and (passes or said == 'No answer: see Checks.'), f'{typed}: {said}')
+    expect(below == notice, f'{typed}: below the answer is {below!r}')
+    marks = next(column for row in range(1, 20) for column in range(1, 60)
+                 if shown.book.sheets['Inputs'].text(row, column) == 'Not allowed')
+    marked = {key for key, row in rows.items() if shown.at('Inputs', row, marks)}
+    expect(marked == (set() if passes else set(typed)), f'{typed}: marked are {sorted(marked)}')
+
+
+def test_not_validated(folder, office):
+    """A value that is missing, no number, not whole or outside its limits fails the master check, and there is no
+    answer. Its row alone is marked."""
     scenario = folder / 'not-validated.ini'
-    scenario.write_text(SCENARIO)
+    scenario.write_text(SCENARIO.replace('[option a]', 'colo_rate = 100 USD/kW/month\n[option a]'))
     book, wrong = made_in(folder, scenario)
     inputs, name = layout.Inputs(book), book.name('pt_case')
     rows = {entry.key: entry.row for entry in inputs.rows}
-    for typed, case, passes, notice in NOT_VALIDATED:
+    document = office and office.open(wrong)
+    for typed, case, *wanted in NOT_VALIDATED:
         edits = {('Inputs', rows[key], inputs.cases['base']): value for key, value in typed.items()}
         edits[(name.sheet, *xlsx.position(name.ref))] = case
-        shown = Shown(book, in_gnumeric(wrong, book, edits, folder))
-        case_row = shown.row('Cover', 'Case (select)')
-        state = shown.at('Cover', case_row + 1, 2)
-        said = next(shown.at('Cover', row, 1) for row in range(1, case_row) if book.sheets['Cover'].cell(row, 1)
-                    and book.sheets['Cover'].cell(row, 1).formula)
-        below = shown.at('Cover', shown.row('Cover', 'Overwritten inputs: see Change log') + 1, 1) or ''
-        expect(state == ('all pass' if passes else 'a check FAILS'), f'{typed}: {state}')
-        expect(('costs least' in said) == passes and (passes or said == 'No answer: see Checks.'), f'{typed}: {said}')
-        expect(below == notice, f'{typed}: below the answer is {below!r}')
+        judge_allowed(Shown(book, in_gnumeric(wrong, book, edits, folder)), rows, typed, *wanted)
+        if document and None not in edits.values():
+            document.set(edits)
+            judge_allowed(Shown(book, document.read()), rows, typed, *wanted)
+    if document:
+        document.close()
 
 
 def test_not_following(folder):
@@ -628,7 +650,7 @@ def check_all(count, folder, office):
     count.test('beside an offer', test_beside_an_offer, folder)
     count.test('zeros with and without a source', test_zeros, folder)
     count.test('without effect', test_without_effect, folder)
-    count.test('not validated', test_not_validated, folder)
+    count.test('not validated', test_not_validated, folder, office)
     count.test('not following', test_not_following, folder)
 
 

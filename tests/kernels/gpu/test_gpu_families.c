@@ -8,6 +8,7 @@
 #include "tests/support/depth.h"
 #include "tests/support/kernels/compared.h"
 #include "tests/support/kernels/emulated.h"
+#include "tests/support/kernels/odd_request.h"
 #include "tests/support/kernels/pieces.h"
 
 #include <stdio.h>
@@ -52,12 +53,6 @@ static const struct piece *next(size_t *f) {
   return piece;
 }
 
-static struct decode_request request_of(const struct decode_shape *shape,
-                                        const struct decode_types *types, int batch, int context) {
-  return (struct decode_request){
-      .shape = *shape, .types = *types, .batch = batch, .context = context, .seed = 20};
-}
-
 static void check_request(const struct emulated *plugin, const struct decode_request *request,
                           const char *name) {
   static int seed;
@@ -83,7 +78,7 @@ static void test_every_family(void **unused) {
           if (depth_is_full() ? SANITIZED && !is_half : !is_turn)
             continue;
           const struct decode_request request =
-              request_of(&piece->shape, &mixes[m], batches[b], contexts[(f + m + judge) % 4]);
+              odd_request(&piece->shape, &mixes[m], batches[b], contexts[(f + m + judge) % 4]);
           check_request(&emulated[(f + m + b + judge * (EMULATED / 2)) % EMULATED], &request,
                         piece->name);
         }
@@ -106,7 +101,7 @@ static void test_every_family_in_few_bits(void **unused) {
       if (!is_turn || !is_of_products(&piece->shape))
         continue;
       const struct decode_request request =
-          request_of(&piece->shape, &unit_mixes[m], batches[(f + m) % 3], 21);
+          odd_request(&piece->shape, &unit_mixes[m], batches[(f + m) % 3], 21);
       check_request(&emulated[(f + m) % EMULATED], &request, piece->name);
     }
 }
@@ -124,7 +119,7 @@ static void test_every_window(void **unused) {
     shape.layers = 3;
     shape.head_dim = head_dims[w % 3];
     shape.kv_heads = w % 2 ? 1 : 3;
-    const struct decode_request request = request_of(&shape, &mixes[w % 2], 1, 510);
+    const struct decode_request request = odd_request(&shape, &mixes[w % 2], 1, 510);
     for (size_t judge = 0; judge < 2; judge++)
       if (depth_is_full() || w % 4 == judge || w % 4 == 3 - judge)
         check_request(&emulated[(w + judge * (EMULATED / 2)) % EMULATED], &request, "window");
@@ -140,7 +135,7 @@ static void test_pieces_left_out_are_noticed(void **unused) {
     const struct emulated *plugin = &emulated[f % EMULATED];
     const struct decode_types *types =
         is_of_products(&piece->shape) && f % 2 ? &unit_mixes[0] : &mixes[0];
-    const struct decode_request request = request_of(&piece->shape, types, 1, piece->context);
+    const struct decode_request request = odd_request(&piece->shape, types, 1, piece->context);
     if (!compared_apart(plugin->backend, &request, &piece->without, piece->name))
       fail_msg("%s: %s: unnoticed", plugin->name, piece->name);
   }
@@ -151,7 +146,7 @@ static void test_costs_are_the_cpus(void **unused) {
   const struct piece *piece;
   (void)unused;
   for (size_t f = 0; (piece = next(&f));) {
-    const struct decode_request request = request_of(&piece->shape, &mixes[0], 3, 90);
+    const struct decode_request request = odd_request(&piece->shape, &mixes[0], 3, 90);
     struct decode_cost gpu, cpu;
     assert_int_equal(emulated[0].backend->cost(0, &request, &gpu), DECODE_OK);
     assert_int_equal(cpu_backend.cost(0, &request, &cpu), DECODE_OK);

@@ -116,9 +116,9 @@ const char *const timing_terms[TIMING_TERMS] = {
     [TIMING_BARRIER] = "barriers",
 };
 
-const char *const timing_points[TIMING_POINTS] = {
-    "P1", "P1m", "P2", "P2m", "P3",  "P4",  "P5",  "P6",  "P6c", "P6s",
-    "P7", "P7m", "P8", "P9",  "P10", "P11", "P12", "P13", "P14", "streaming"};
+const char *const timing_points[TIMING_POINTS] = {"P1m", "P3",  "P4",  "P5",       "P6",  "P6c",
+                                                  "P6s", "P7",  "P8",  "P9",       "P10", "P11",
+                                                  "P12", "P13", "P14", "streaming"};
 
 static const char *unknown(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;

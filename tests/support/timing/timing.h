@@ -96,28 +96,23 @@ extern const char *const timing_terms[TIMING_TERMS];
 
 // Changes to the first kernels, each of which removes a part: bits.
 enum timing_point {
-  TIMING_P1 = 1 << 0,        // vectors: weights by counted copies: a window never drains
-  TIMING_P1_MATRIX = 1 << 1, // the same on the matrix unit with mma.sync, four steps deep
-  TIMING_P2 = 1 << 2, // vectors: rolling requests into L2, also for the next kernel's weights
-  TIMING_P2_MATRIX = 1 << 3, // on the matrix unit, for the kernel's own weights
-  TIMING_P3 = 1 << 4, // a norm's input of up to 8192 elements read once, all at the same time
-  TIMING_P4 = 1 << 5, // queries read at the same time, splits merged side by side
-  TIMING_P5 = 1 << 6, // E4M3 to BF16 by shift, mask and multiply
-  TIMING_P6 = 1 << 7, // wgmma: work divided evenly among multiprocessors, pieces merged in pairs
-  TIMING_P6_CLUSTERS = 1 << 8, // clusters of two blocks share activations, so tiles may be smaller
-  TIMING_P6_SUMS = 1 << 9,     // clusters of up to eight add up sums in shared memory
-  TIMING_P7 = 1 << 10,         // shared memory divided to suit wgmma's blocks
-  TIMING_P7_MATRIX = 1 << 11,  // mma.sync: blocks leave room for those of the next product
-  TIMING_P8 = 1 << 12,         // silu(gate) * up, and what was attended to, rounded by their makers
-  TIMING_P9 = 1 << 13,         // no clamps in full windows
-  TIMING_P10 = 1 << 14, // nothing is requested into L2, except by P2 and P2m; two blocks of one
-                        // vector per multiprocessor
-  TIMING_P11 = 1 << 15, // the matrix unit's residuals in groups, not one by one
-  TIMING_P12 = 1 << 16, // norms between products by wgmma without a launch
-  TIMING_P13 = 1 << 17, // attention: keys and values by counted copies into shared memory
-  TIMING_P14 = 1 << 18, // wgmma: two strips of rows for the same activations
-  TIMING_STREAMING = 1 << 19, // step=streaming, whose weights never wait (batch 1 to 4)
-  TIMING_POINTS = 20,
+  TIMING_P1_MATRIX = 1 << 0, // mma.sync: weights by counted copies, four steps deep
+  TIMING_P3 = 1 << 1, // a norm's input of up to 8192 elements read once, all at the same time
+  TIMING_P4 = 1 << 2, // queries read at the same time, splits merged side by side
+  TIMING_P5 = 1 << 3, // E4M3 to BF16 by shift, mask and multiply
+  TIMING_P6 = 1 << 4, // wgmma: work divided evenly among multiprocessors, pieces merged in pairs
+  TIMING_P6_CLUSTERS = 1 << 5, // clusters of two blocks share activations, so tiles may be smaller
+  TIMING_P6_SUMS = 1 << 6,     // clusters of up to eight add up sums in shared memory
+  TIMING_P7 = 1 << 7,          // shared memory divided to suit wgmma's blocks
+  TIMING_P8 = 1 << 8,          // silu(gate) * up, and what was attended to, rounded by their makers
+  TIMING_P9 = 1 << 9,          // no clamps in full windows
+  TIMING_P10 = 1 << 10, // nothing is requested into L2; two blocks of one vector per multiprocessor
+  TIMING_P11 = 1 << 11, // the matrix unit's residuals in groups, not one by one
+  TIMING_P12 = 1 << 12, // norms between products by wgmma without a launch
+  TIMING_P13 = 1 << 13, // attention: keys and values by counted copies into shared memory
+  TIMING_P14 = 1 << 14, // wgmma: two strips of rows for the same activations
+  TIMING_STREAMING = 1 << 15, // step=streaming, whose weights never wait (batch 1 to 4)
+  TIMING_POINTS = 16,
   TIMING_FIRST = 0, // none: the kernels that the reading is of
   // The kernels as they are, on a device that holds fewer clusters of eight than P6s needs: of
   // H100s, some do. They have P6c only if tuning chooses it: on an H200 it was slower.
@@ -125,7 +120,7 @@ enum timing_point {
                        TIMING_P7 | TIMING_P8 | TIMING_P9 | TIMING_P10 | TIMING_P11 | TIMING_P12 |
                        TIMING_P13 | TIMING_P14
 };
-extern const char *const timing_points[TIMING_POINTS]; // "P1", "P2", "P2m" ... "P6c", "P6s" ...
+extern const char *const timing_points[TIMING_POINTS]; // "P1m", "P3" ... "P6c", "P6s" ...
 
 struct timing {
   double us;

@@ -68,7 +68,7 @@ static struct attended attended_by(const struct timing_context *context,
   const double converted_us = narrow && !copied ? timing_conversion_us(context, window) : 0;
   attended.flow = (struct timing_flow){.warps = on_one * ATTENTION_WARPS / SCHEDULERS,
                                        .loads = loads,
-                                       .counted = copied || timing_has(context, TIMING_P1),
+                                       .counted = copied,
                                        .window = window,
                                        .use_us = fmax(scored_us, converted_us),
                                        .used = narrow && !copied ? TIMING_CONVERSION : TIMING_ISSUE,

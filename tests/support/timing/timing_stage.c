@@ -32,8 +32,6 @@
 #define FIRST_SPLITS   8                                 // the most, in the first kernels
 #define RESIDUALS      8                                 // with P11: product_matrix.h
 #define MERGE_BYTES    (256 * 64 * 4) // sums of a block of 256 threads, of one split
-#define ASK_CYCLES     33 // instructions in a vector's window that request another, with P2
-#define COPY_CYCLES    9  // in a step of one or two copies, with P1: a trial with ptxas 13.0
 #define UNIT_CYCLES    86 // issued for a streaming step's unit of weights besides its arithmetic,
 #define PAIR_CYCLES    97 // and for a pair of rows: the longest in streaming_1 of sm_90a
 #define SHARED_BYTES   128.0 // of shared memory, a cycle: 32 banks of 4
@@ -105,15 +103,13 @@ static void end(const struct timing_context *context, const struct timing_flow *
                              timing_trip_us(context) + timing_cycles_us(context, FINISH_CYCLES);
 }
 
-// The part of `asked` bytes that comes from L2 afterwards, while the memory is idle unless more has
-// been requested meanwhile, if it `rolls`; and the time until it restarts.
-static void drain(const struct timing_context *context, double asked, double held, bool rolls,
+// The part of `asked` bytes that comes from L2 afterwards, while the memory is idle; and the time
+// until it restarts.
+static void drain(const struct timing_context *context, double asked, double held,
                   struct timing_stage *stage) {
   const struct timing_machine *machine = context->machine;
-  const bool more = stage->bytes > asked;
-  if (!more || !rolls)
-    stage->gap[TIMING_DRAIN] += fmax(0, asked - held) / machine->l2;
-  if (more)
+  stage->gap[TIMING_DRAIN] += fmax(0, asked - held) / machine->l2;
+  if (stage->bytes > asked)
     stage->gap[TIMING_DRAIN] += machine->latency_us / 2;
 }
 
@@ -126,20 +122,6 @@ static bool clamped(const struct timing_context *context, const struct plan_prod
 // The first kernels have one block on a multiprocessor. A plan of one vector has two, as P10.
 static int vector_blocks(const struct timing_context *context, int planned) {
   return timing_has(context, TIMING_P10) ? planned : least(planned, timing_units(context));
-}
-
-// Whether weights are copied, with P1: if a ring of as many bytes as a window's fits beside the
-// activations of every product, as they share kernels, for all blocks of a multiprocessor.
-static bool copied(const struct timing_context *context) {
-  const size_t ring = (size_t)VECTOR_WARPS * VECTOR_LOADS * LOAD_BYTES;
-  const size_t most = gpu_plan_block_shared_bytes(context->plan);
-  bool fits = true;
-  for (int p = 0; p < PRODUCTS; p++) {
-    const struct plan_product *product = &context->plan->product[p];
-    const int blocks = ceiling(vector_blocks(context, product->blocks), timing_units(context));
-    fits = fits && (size_t)blocks * (product->shared_bytes + ring) <= most;
-  }
-  return timing_has(context, TIMING_P1) && fits;
 }
 
 // Instructions for 16 bytes of a lane, including those for conversion, in a streaming step, where
@@ -165,37 +147,25 @@ static double load_cycles(const struct timing_context *context,
   const int elements = product->weights == ELEMENT_BF16 ? 8 : 16;
   const double clamps = clamped(context, product) ? (double)CLAMPS / VECTOR_LOADS : 0;
   const double unpacked = product->weights == ELEMENT_BF16 ? 8 : 8 + 16;
-  const double asks = timing_has(context, TIMING_P2) ? (double)ASK_CYCLES / VECTOR_LOADS : 0;
-  const double copies = copied(context) ? COPY_CYCLES / (product->gated ? 2.0 : 1) : 0;
-  return unpacked + context->plan->vector_rows * (2.0 * elements + elements / 8.0) + 3 + clamps +
-         asks + copies;
+  return unpacked + context->plan->vector_rows * (2.0 * elements + elements / 8.0) + 3 + clamps;
 }
 
-// The same for shared memory: the activations, and the weights if they are copied, written and
-// read.
+// The same for shared memory: the activations, and a streaming step's weights, written and read.
 static double load_shared_cycles(const struct timing_context *context,
                                  const struct plan_product *product) {
   const double wider =
       (double)gpu_element_bytes(product->activations) / (double)gpu_element_bytes(product->weights);
-  const int weights = copied(context) || context->plan->streaming ? 2 : 0;
+  const int weights = context->plan->streaming ? 2 : 0;
   const double met = context->plan->streaming ? 0.5 : 1; // by one row of weights
   return (context->plan->vector_rows * wider * met + weights) * LOAD_BYTES /
          (SHARED_BYTES / SCHEDULERS);
-}
-
-// As product_vector.h, ROLLS.
-static bool rolls(const struct timing_context *context, enum product_name which) {
-  const struct plan_product *product = &context->plan->product[which];
-  const bool norm = strcmp(operands_of(context->plan, which).prologue, "norm") == 0;
-  return timing_has(context, TIMING_P2) &&
-         (product->activations != ELEMENT_E4M3 || norm || context->plan->vector_rows > 1);
 }
 
 // Windows that a warp has asked for before it waits.
 static int vector_ahead(const struct timing_context *context, enum product_name which) {
   const struct plan *plan = context->plan;
   const uint64_t cache = gpu_plan_cache_bytes(plan) / (uint64_t)plan->request.shape.layers;
-  if (timing_has(context, TIMING_P10) && !timing_has(context, TIMING_P2))
+  if (timing_has(context, TIMING_P10))
     return 1;
   return which == PRODUCT_WO && cache < plan->device.described.cache_bytes / SHORT_CACHE
              ? AHEAD_OF_WO
@@ -224,7 +194,6 @@ static struct timing_stage vector_stage(const struct timing_context *context,
   const struct timing_flow flow = {
       .warps = on_one * VECTOR_WARPS / SCHEDULERS,
       .loads = VECTOR_LOADS,
-      .counted = copied(context),
       .window = window,
       .use_us = timing_cycles_us(context, VECTOR_LOADS * fmax(issued, shared)),
       .used = issued < shared ? TIMING_SHARED : TIMING_ISSUE,
@@ -237,11 +206,9 @@ static struct timing_stage vector_stage(const struct timing_context *context,
   stage.gap[TIMING_RELEASE] = machine->release_us;
   stage.gap[TIMING_ROUNDING] = rounding_us(
       context, which, blocks, product->activations == ELEMENT_E4M3 ? NORM_HELD_E4M3 : NORM_HELD);
-  drain(context, asked, fmin(asked, held), rolls(context, which), &stage);
-  // Two blocks leave no room for the next launch's, for which P2 asks before they end.
-  const double room = on_one > 1 && !timing_has(context, TIMING_P2)
-                          ? fmax(0, 1 - (double)context->before / blocks)
-                          : 1;
+  drain(context, asked, fmin(asked, held), &stage);
+  // Two blocks leave no room for the next launch's.
+  const double room = on_one > 1 ? fmax(0, 1 - (double)context->before / blocks) : 1;
   stage.asked_us = asked_before_us(context, room, asked / stage.rate);
   end(context, &flow, &stage);
   return stage;
@@ -472,10 +439,7 @@ static double matrix_ahead(const struct timing_context *context,
                            const struct plan_product *product) {
   const int chunk_bytes = MATRIX_CHUNK * (int)gpu_element_bytes(product->weights);
   const int blocks = product->warp_columns == PLAN_MIN_SLICE ? NARROW_BLOCKS : 1;
-  if (timing_has(context, TIMING_P10) && !timing_has(context, TIMING_P2_MATRIX))
-    return 0;
-  const int asked = MATRIX_AHEAD / chunk_bytes / blocks * chunk_bytes;
-  return asked;
+  return timing_has(context, TIMING_P10) ? 0 : MATRIX_AHEAD / chunk_bytes / blocks * chunk_bytes;
 }
 
 // The launch's, if the plan's kernels compute one between two products.
@@ -533,8 +497,8 @@ static struct timing_stage matrix_stage(const struct timing_context *context,
   stage.gap[TIMING_RELEASE] = machine->release_us;
   stage.gap[TIMING_ROUNDING] = timing_trip_us(context); // for the first of the activations
   if (!slow)
-    drain(context, asked, held * busy, timing_has(context, TIMING_P2_MATRIX), &stage);
-  const bool beside = timing_has(context, wgmma ? TIMING_P7 : TIMING_P7_MATRIX);
+    drain(context, asked, held * busy, &stage);
+  const bool beside = wgmma && timing_has(context, TIMING_P7);
   const double room = beside ? 1 : fmax(0, 1 - (double)context->before / timing_units(context));
   stage.asked_us = asked_before_us(context, room, asked / stage.rate);
   end(context, &flow, &stage);
