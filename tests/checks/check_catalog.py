@@ -160,6 +160,17 @@ def test_round(_):
     expect_exit(run('catalog', 'prices', '--where', 'round=v6.1'), BAD_INPUT, 'round')
 
 
+def test_rounds_alike(_):
+    """A round has one day, at least its month, and a submitter one spelling: the rule counts submitters."""
+    days, spellings = {}, {}
+    for row in table('throughput').values():
+        spellings.setdefault(re.sub('[^a-z]', '', row['submitter'].lower()), set()).add(row['submitter'])
+        if row['source_title'].startswith('MLPerf Inference '):
+            days.setdefault(row['source_title'].split()[2], set()).add(row['as_of'])
+    expect(len(days) > 3 and all(len(ones) == 1 and '-' in min(ones) for ones in days.values()), days)
+    expect(all(len(ones) == 1 for ones in spellings.values()), [ones for ones in spellings.values() if len(ones) > 1])
+
+
 def test_width(_):
     """No table is wider than its terminal; where there is room, each row is complete."""
     for name in (row['name'] for row in run_json('catalog', environment=ENVIRONMENT)['tables']):

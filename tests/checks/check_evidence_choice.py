@@ -325,7 +325,7 @@ def four_bits(folder):
         path.write_text(f'{HEAD}model = {model}\n{said}{options}', encoding='utf-8')
         return path
 
-    looked_up = '[option a]\naccelerator = h200-sxm-141\n[option b]\naccelerator = mi355x-288\n'
+    looked_up = '[option a]\naccelerator = h200-sxm-141\n[option b]\naccelerator = b300-sxm-288\n'
     typed = ('[option a]\naccelerator = h100-sxm5-80\nprecision = mxfp4\nthroughput = 2000 token/s\n'
              '[option b]\naccelerator = mi355x-288\nprecision = fp4\nthroughput = 9000 token/s\n')
     note = 'a and b are compared in mxfp4 and fp4, treated as one here'
