@@ -309,6 +309,7 @@ static void settle_amounts(const struct offer_reader *reader) {
     struct offer_price *price = &offer->prices[line];
     if (!price->text || !price->is_amount)
       continue;
+    price->amount = price->value;
     if (hardware > 0)
       price->value /= hardware;
     else if (!reader->diagnostics->errors || !offer->prices[OFFER_ACCELERATORS].text)
