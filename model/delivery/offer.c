@@ -87,6 +87,9 @@ size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_I
       has_sums |= as_sum && inputs[count].text;
       count += inputs[count].text != NULL;
     }
+  if (offer->tier_kind)
+    inputs[count++] =
+        (struct offer_input){"tier_discount", offer->tier_kind, offer->tier_kind_place, NULL};
   if (has_sums)
     inputs[count++] = (struct offer_input){
         "sums_cover", arena_printf(arena, "%d gpu", offer->accelerators), offer->count_place, NULL};

@@ -3,7 +3,8 @@
 //
 //   [offer]           vendor, reference, date, currency, accelerator, accelerators (how many);
 //                     nodes, valid_until
-//   [price]           a line for each thing offered, of offer_lines; the rest is not offered
+//   [price]           a line for each thing offered, of offer_lines; the rest is not offered;
+//                     tier_discount of a discount in volume tiers
 //   [terms]           warranty (yr), delivery (the latest day); damages for a later one:
 //                     delay_damages, delay_damages_per, delay_damages_limit, delay_grace
 //   [guarantee NAME]  a workload with the keys of [workload], with its basis, and tokens_per_s,
@@ -61,7 +62,7 @@ struct offer_price {
   const char *text; // as written; NULL: not offered
   struct place place;
   double value;  // base units of the line's unit; for an amount its share of the hardware, for a
-                 // whole server the share of each accelerator
+                 // whole server the share of each accelerator, for volume tiers the average
   double amount; // the sum of an amount
   bool is_amount, is_whole;
 };
@@ -132,6 +133,8 @@ struct offer {
   struct place tolerance_place, remedy_place, limit_place; // none if not stated
   int accelerators, nodes;                                 // nodes 0: not stated
   struct offer_price prices[OFFER_LINES];
+  const char *tier_kind; // "all" or "beyond", of a discount in volume tiers; NULL: not stated
+  struct place tier_kind_place;
   double warranty_h; // NAN: not stated
   double damages[OFFER_DAMAGES_TERMS];
   struct place damages_places[OFFER_DAMAGES_TERMS];
@@ -177,7 +180,7 @@ struct offer_input {
   const char *parts; // the lines that it is the total of: "support and warranty"; or NULL
 };
 
-enum { OFFER_INPUTS = 2 * OFFER_LINES + OFFER_DAMAGES_TERMS + 4 };
+enum { OFFER_INPUTS = 2 * OFFER_LINES + OFFER_DAMAGES_TERMS + 5 };
 
 // A price line as text that an input of the cost model reads, by itself or together with that of
 // another line: as written, for a whole server the price of an accelerator. Sums and shares are

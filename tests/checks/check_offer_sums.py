@@ -114,6 +114,50 @@ def test_typed_sums(folder):
     expect_exit(refused, BAD_INPUT, "without 'support_sum'")
 
 
+TIERS = 'discount = 4 % from 16 gpu, 9 % from 32 gpu'
+# of 64: 16 at 4 % and 33 at 9 %; or all at 9 %
+MEAN = (16 * 0.04 + 33 * 0.09) / 64
+
+
+def test_offered_tiers(folder):
+    """As an option's own tiers, but quoted; in the offer by itself, in a case and with --set as well."""
+    plain = items(written(folder))['h200']
+    tiers = {'beyond': TIERS, 'all': f'{TIERS}\ntier_discount = all'}
+    for name, lines in tiers.items():
+        written(folder, f'{SUMS}{lines}\n', name)
+    for name, off in (('beyond', MEAN), ('all', 0.09)):
+        hardware = plain['hardware_cost'] - off * 64 * 27500
+        for own, more in ((name, ()), ('offer', (f'h200.quote={folder}/{name}.ini',)), ('offer', ('tiers',))):
+            case = f'[case tiers]\nh200.quote = {name}.ini\n'
+            path = written(folder, more=case if more == ('tiers',) else '')
+            path.write_text(path.read_text().replace('quote = offer.ini', f'quote = {own}.ini'))
+            found = items(path, *more)['h200']
+            expect(near(found['hardware_cost'], hardware), f'{name} {own} {more}: {found["hardware_cost"]}')
+            expect(near(found['support_total'], 240000), f'{name} {own} {more}: {found["support_total"]}')
+        tree = run('explain', path, 'h200.discount', '--case', 'tiers', '-q').stdout
+        expect('discount_tier_1 = 4 %  [quoted]  Example Compute Q-2026-118' in tree, tree)
+        totals = run_json('diff', folder / 'offer.ini', folder / f'{name}.ini')['totals']
+        expect(near(totals['hardware']['b'], hardware), str(totals))
+
+
+BAD_TIERS = [
+    ('discount = 9 % from 16 gpu, 4 % from 32 gpu', 'volume tiers rise'),
+    ('discount = 4 % from 16 gpu, 9 % from 16 gpu', 'volume tiers rise'),
+    ('discount = 4 % from 16 gpu, 9 %', "expected a tier such as '8 % from 100 gpu', not '9 %'"),
+    ('discount = 4 % from 1.5 gpu', 'a share below 100 % from a whole number'),
+    ('discount = 1 % from 1 gpu, 2 % from 2 gpu, 3 % from 3 gpu, 4 % from 4 gpu, 5 % from 5 gpu', 'has 5 volume tiers'),
+    ('discount = 4 % from 16 gpu\ntier_discount = some', "expected beyond or all, not 'some'"),
+    ('discount = 4 %\ntier_discount = all', "'tier_discount' has no effect without volume tiers"),
+]
+
+
+def test_wrong_tiers(folder):
+    for lines, error in BAD_TIERS:
+        refused = run('compare', written(folder, f'{lines}\n'))
+        expect_exit(refused, BAD_INPUT, error)
+        expect(refused.stderr.count(' error: ') == 1, refused.stderr)
+
+
 def test_discount_of_another_case(folder):
     """A case that has its own discount or tiers: only there is the offer's not taken."""
     for value in ('2 % from 8 gpu, 9 % from 32 gpu', '20 %'):
