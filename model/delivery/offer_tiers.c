@@ -2,9 +2,13 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
+#include "model/delivery/offer.h"
+#include "model/delivery/offer_reader.h"
 
 #include <math.h>
 #include <string.h>

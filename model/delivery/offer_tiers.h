@@ -3,6 +3,7 @@
 #ifndef PERTOKEN_MODEL_DELIVERY_OFFER_TIERS_H
 #define PERTOKEN_MODEL_DELIVERY_OFFER_TIERS_H
 
+#include "base/ini.h"
 #include "model/delivery/offer_reader.h"
 
 // Takes `tier_discount`: whether the discount is for each accelerator above its tier's number
