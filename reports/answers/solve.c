@@ -274,7 +274,7 @@ static void add_price_terms(const struct solving *solving, struct answer *answer
       continue;
     const struct texts terms = price_terms(solved->scenario, solved->target, o, solving->arena);
     if (terms.count)
-      answer_note(answer, "", "moves with the price of %s: %s", solved->scenario->options[o].label,
+      answer_note(answer, "", "Moves with the price of %s: %s", solved->scenario->options[o].label,
                   texts_joined(&terms, solving->arena));
   }
 }

@@ -1,5 +1,5 @@
-// quoted_sums: costs that a contract states as a sum instead of a share of the hardware's price, and
-// which of the two counts if both are given.
+// quoted_sums: costs that a contract states as a sum instead of a share of the hardware's price,
+// and which of the two counts if both are given.
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_QUOTED_SUMS_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_QUOTED_SUMS_H
 

@@ -167,9 +167,8 @@ def check_price_terms():
             solved = run_json('solve', scenario, '--option', 'h200', '--for', 'list_price',
                               *(('--case', 'other') if words and case else ()))
         labels = [str(sheet.text(row, 1)) for row in range(1, sheet.last_row() + 1)]
-        told, said = ([sorted(line.partition('H200: ')[2].split(', ')) for line in lines if line.startswith(start)]
-                      for start, lines in (('Moves with the price of H200', labels),
-                                           ('moves with the price of H200', solved.get('notes', []))))
+        told, said = ([sorted(line.partition('H200: ')[2].split(', ')) for line in lines
+                       if line.startswith('Moves with the price of H200')] for lines in (labels, solved.get('notes', [])))
         expect(told == ([sorted(words.split(', '))] if words else []), f'{case}: {told}')
         expect(said == told, f'{case}: solve says {said}')
 
