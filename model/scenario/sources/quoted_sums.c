@@ -44,12 +44,20 @@ static struct figure no_share(const struct figure *sum) {
   return nothing;
 }
 
+// Whether a case or --set changes the option's input, which then changes alone, as in a cell.
+static bool is_change(const struct scenario *scenario, const struct figure *figure) {
+  return figure->origin > ORIGIN_OPTION && !scenario_offer_of(scenario, figure);
+}
+
 static void settle_pair(const struct resolving *resolving, const struct figure **share,
                         const struct figure **sum) {
+  const struct scenario *scenario = resolving->scenario;
   const bool both = said(*share) && said(*sum);
-  if (both && outranks(resolving->scenario, *share, *sum))
+  if (is_change(scenario, *share) || (both && is_change(scenario, *sum)))
+    return;
+  if (both && outranks(scenario, *share, *sum))
     *sum = resolving_keep(resolving, nothing_of(*share));
-  else if ((*sum)->value > 0 && (!both || outranks(resolving->scenario, *sum, *share)))
+  else if ((*sum)->value > 0 && (!both || outranks(scenario, *sum, *share)))
     *share = resolving_keep(resolving, no_share(*sum));
 }
 
