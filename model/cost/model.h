@@ -19,7 +19,7 @@ enum own_kind { OWN_NONE, OWN_CAPEX, OWN_OPEX };
 
 enum {
   MAX_NEEDS = 6,
-  MAX_ALTERNATIVES = 9, // some of them added by the program itself
+  MAX_ALTERNATIVES = 10, // some of them added by the program itself
   MAX_CHOICES = 4,
   MAX_RATED = 4,
   MAX_INSTEAD = 3,

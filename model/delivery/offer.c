@@ -9,15 +9,15 @@
 #include <string.h>
 
 const struct offer_line_info offer_lines[OFFER_LINES] = {
-    [OFFER_ACCELERATORS] = {"accelerators", "list_price", "USD/gpu", NULL, "USD/node"},
-    [OFFER_DISCOUNT] = {"discount", "discount", "%", NULL, NULL},
-    [OFFER_SERVERS] = {"servers", "node_price", "USD/node", NULL, NULL},
-    [OFFER_NETWORK] = {"network", "network_price", "USD/gpu", NULL, NULL},
-    [OFFER_INSTALLATION] = {"installation", "installation", "%", "USD", NULL},
-    [OFFER_DELIVERY] = {"delivery", "purchase_tax", "%", "USD", NULL},
-    [OFFER_SUPPORT] = {"support", "support", "%/yr", "USD/yr", NULL},
-    [OFFER_WARRANTY] = {"warranty", "support", "%/yr", "USD/yr", NULL},
-    [OFFER_LICENCE] = {"licence", "software_licence", "USD/gpu/yr", NULL, NULL},
+    [OFFER_ACCELERATORS] = {"accelerators", "list_price", NULL, "USD/gpu", NULL, "USD/node"},
+    [OFFER_DISCOUNT] = {"discount", "discount", NULL, "%", NULL, NULL},
+    [OFFER_SERVERS] = {"servers", "node_price", NULL, "USD/node", NULL, NULL},
+    [OFFER_NETWORK] = {"network", "network_price", NULL, "USD/gpu", NULL, NULL},
+    [OFFER_INSTALLATION] = {"installation", "installation", "installation_sum", "%", "USD", NULL},
+    [OFFER_DELIVERY] = {"delivery", "purchase_tax", "purchase_tax_sum", "%", "USD", NULL},
+    [OFFER_SUPPORT] = {"support", "support", "support_sum", "%/yr", "USD/yr", NULL},
+    [OFFER_WARRANTY] = {"warranty", "support", "support_sum", "%/yr", "USD/yr", NULL},
+    [OFFER_LICENCE] = {"licence", "software_licence", NULL, "USD/gpu/yr", NULL, NULL},
 };
 
 const struct offer_damages_info offer_damages_terms[OFFER_DAMAGES_TERMS] = {
@@ -45,19 +45,31 @@ static bool is_offered(const struct offer *offer, enum offer_line line) {
   return offer->prices[line].text != NULL;
 }
 
-const char *offer_input_text(const struct offer *offer, enum offer_line line, struct arena *arena) {
+static bool is_offered_as(const struct offer *offer, enum offer_line line, bool as_sum) {
+  return is_offered(offer, line) && offer->prices[line].is_amount == as_sum;
+}
+
+struct offer_input offer_line_input(const struct offer *offer, enum offer_line line, bool as_sum,
+                                    struct arena *arena) {
+  const struct offer_line_info *info = &offer_lines[line];
   const struct offer_price *price = &offer->prices[line];
+  const bool has_support = is_offered_as(offer, OFFER_SUPPORT, as_sum);
+  const bool both =
+      line == OFFER_SUPPORT && has_support && is_offered_as(offer, OFFER_WARRANTY, as_sum);
+  struct offer_input input = {as_sum ? info->sum : info->input, NULL, price->place,
+                              both ? "support and warranty" : NULL};
+  if (!is_offered_as(offer, line, as_sum) || (line == OFFER_WARRANTY && has_support))
+    return input;
+  input.text = price->text;
+  if (!price->is_whole && !both)
+    return input;
   const struct offer_price *warranty = &offer->prices[OFFER_WARRANTY];
-  const bool both = line == OFFER_SUPPORT && is_offered(offer, OFFER_WARRANTY);
-  if (line == OFFER_WARRANTY && !is_offered(offer, OFFER_SUPPORT) && price->text)
-    return quantity_text(price->value, unit_constant(offer_lines[line].unit, arena), arena);
-  if (line == OFFER_WARRANTY || !price->text)
-    return NULL;
-  if (!price->is_amount && !price->is_whole && !both)
-    return price->text;
-  const char *unit = text_in_currency(offer_lines[line].unit, "USD", offer->currency, arena);
-  return quantity_text(price->value + (both ? warranty->value : 0), unit_constant(unit, arena),
-                       arena);
+  const double more = !both ? 0 : as_sum ? warranty->amount : warranty->value;
+  const char *unit =
+      text_in_currency(as_sum ? info->amount : info->unit, "USD", offer->currency, arena);
+  input.text = quantity_text((as_sum ? price->amount : price->value) + more,
+                             unit_constant(unit, arena), arena);
+  return input;
 }
 
 // Whether the price of the offer's accelerators includes their servers.
@@ -68,35 +80,43 @@ static bool includes_servers(const struct offer *offer) {
 size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_INPUTS],
                     struct arena *arena) {
   size_t count = 0;
-  for (int line = 0; line < OFFER_LINES; line++) {
-    const char *text = offer_input_text(offer, (enum offer_line)line, arena);
-    if (text)
-      inputs[count++] =
-          (struct offer_input){offer_lines[line].input, text, offer->prices[line].place};
-  }
+  bool has_sums = false;
+  for (int line = 0; line < OFFER_LINES; line++)
+    for (int as_sum = 0; as_sum <= 1; as_sum++) {
+      inputs[count] = offer_line_input(offer, (enum offer_line)line, as_sum, arena);
+      has_sums |= as_sum && inputs[count].text;
+      count += inputs[count].text != NULL;
+    }
+  if (offer->tier_kind)
+    inputs[count++] =
+        (struct offer_input){"tier_discount", offer->tier_kind, offer->tier_kind_place, NULL};
+  if (has_sums)
+    inputs[count++] = (struct offer_input){
+        "sums_cover", arena_printf(arena, "%d gpu", offer->accelerators), offer->count_place, NULL};
   if (!is_offered(offer, OFFER_DISCOUNT) && is_offered(offer, OFFER_ACCELERATORS))
     inputs[count++] = (struct offer_input){offer_lines[OFFER_DISCOUNT].input, "0 %",
-                                           offer->prices[OFFER_ACCELERATORS].place};
+                                           offer->prices[OFFER_ACCELERATORS].place, NULL};
   if (includes_servers(offer))
     inputs[count++] =
         (struct offer_input){offer_lines[OFFER_SERVERS].input,
                              text_in_currency("0 USD/node", "USD", offer->currency, arena),
-                             offer->prices[OFFER_ACCELERATORS].place};
+                             offer->prices[OFFER_ACCELERATORS].place, NULL};
   if (!isnan(offer->warranty_h))
     inputs[count++] = (struct offer_input){
         "warranty", quantity_text(offer->warranty_h, unit_constant("yr", arena), arena),
-        offer->warranty_place};
+        offer->warranty_place, NULL};
   for (int term = 0; term < OFFER_DAMAGES_TERMS; term++)
     if (!isnan(offer->damages[term]))
       inputs[count++] = (struct offer_input){
           offer_damages_terms[term].key,
           quantity_text(offer->damages[term], unit_constant(offer_damages_terms[term].unit, arena),
                         arena),
-          offer->damages_places[term]};
+          offer->damages_places[term], NULL};
   if (offer->nodes)
-    inputs[count++] = (struct offer_input){
-        "accelerators_per_node",
-        arena_printf(arena, "%d gpu/node", offer_accelerators_per_node(offer)), offer->nodes_place};
+    inputs[count++] =
+        (struct offer_input){"accelerators_per_node",
+                             arena_printf(arena, "%d gpu/node", offer_accelerators_per_node(offer)),
+                             offer->nodes_place, NULL};
   return count;
 }
 

@@ -3,7 +3,8 @@
 //
 //   [offer]           vendor, reference, date, currency, accelerator, accelerators (how many);
 //                     nodes, valid_until
-//   [price]           a line for each thing offered, of offer_lines; the rest is not offered
+//   [price]           a line for each thing offered, of offer_lines; the rest is not offered;
+//                     tier_discount of a discount in volume tiers
 //   [terms]           warranty (yr), delivery (the latest day); damages for a later one:
 //                     delay_damages, delay_damages_per, delay_damages_limit, delay_grace
 //   [guarantee NAME]  a workload with the keys of [workload], with its basis, and tokens_per_s,
@@ -46,10 +47,10 @@ enum offer_line {
 };
 
 // A line of [price]: its key, and the cost model's input that it becomes. A line with an `amount`
-// may be a sum for everything offered instead of a share of the hardware; one with a `whole` may be
-// the price of a server with its accelerators.
+// may be a sum for everything offered instead of a share of the hardware, which then becomes the
+// input `sum`; one with a `whole` may be the price of a server with its accelerators.
 struct offer_line_info {
-  const char *key, *input;
+  const char *key, *input, *sum;
   const char *unit;   // "USD/gpu", USD standing for the offer's currency
   const char *amount; // "USD", "USD/yr", or NULL
   const char *whole;  // "USD/node", or NULL
@@ -60,8 +61,9 @@ extern const struct offer_line_info offer_lines[OFFER_LINES];
 struct offer_price {
   const char *text; // as written; NULL: not offered
   struct place place;
-  double value; // base units of the line's unit; for an amount its share of the hardware, for a
-                // whole server the share of each accelerator
+  double value;  // base units of the line's unit; for an amount its share of the hardware, for a
+                 // whole server the share of each accelerator, for volume tiers the average
+  double amount; // the sum of an amount
   bool is_amount, is_whole;
 };
 
@@ -131,6 +133,8 @@ struct offer {
   struct place tolerance_place, remedy_place, limit_place; // none if not stated
   int accelerators, nodes;                                 // nodes 0: not stated
   struct offer_price prices[OFFER_LINES];
+  const char *tier_kind; // "all" or "beyond", of a discount in volume tiers; NULL: not stated
+  struct place tier_kind_place;
   double warranty_h; // NAN: not stated
   double damages[OFFER_DAMAGES_TERMS];
   struct place damages_places[OFFER_DAMAGES_TERMS];
@@ -169,18 +173,20 @@ int offer_accelerators_per_node(const struct offer *offer);
 // Whether the day is after the last day of the offer.
 bool offer_has_expired(const struct offer *offer, const char *day);
 
-// A price line as text that an input of the cost model reads: for an amount its share, for a whole
-// server that of an accelerator, for support including the warranty's price. NULL: not offered, or
-// part of another line.
-const char *offer_input_text(const struct offer *offer, enum offer_line line, struct arena *arena);
-
 // An input of the cost model that an offer gives to an option that uses it.
 struct offer_input {
   const char *name, *text; // as the input reads it
   struct place place;
+  const char *parts; // the lines that it is the total of: "support and warranty"; or NULL
 };
 
-enum { OFFER_INPUTS = OFFER_LINES + OFFER_DAMAGES_TERMS + 3 };
+enum { OFFER_INPUTS = 2 * OFFER_LINES + OFFER_DAMAGES_TERMS + 5 };
+
+// A price line as text that an input of the cost model reads, by itself or together with that of
+// another line: as written, for a whole server the price of an accelerator. Sums and shares are
+// added separately. NULL text: not offered so, or part of another line.
+struct offer_input offer_line_input(const struct offer *offer, enum offer_line line, bool as_sum,
+                                    struct arena *arena);
 
 // The inputs of its prices and terms, without its guarantees; returns their number. Its price is
 // net: where it states no discount, it gives 0 %; where it prices whole servers, they cost nothing

@@ -8,10 +8,12 @@
 #include "base/source_file.h"
 #include "model/catalog/columns.h"
 #include "model/cost/quantity.h"
+#include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/cost/words.h"
 #include "model/delivery/offer_guarantee.h"
 #include "model/delivery/offer_reader.h"
+#include "model/delivery/offer_tiers.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/date.h"
 #include "model/evidence/naming.h"
@@ -233,6 +235,8 @@ static void take_price(struct offer_reader *reader, enum offer_line line,
   const char *said = quantity_spelled_out(key->value, reader->arena);
   const char *unit = text_in_currency(info->unit, "USD", reader->offer->currency, reader->arena);
   *price = (struct offer_price){.text = key->value, .place = key->value_place};
+  if (line == OFFER_DISCOUNT && text_is_tiers(key->value))
+    return; // offer_tiers_settle
   // If the offer's currency is unknown, no amount can be read, nor reported as being in another
   // currency.
   if (reader->is_unknown_currency ? line != OFFER_DISCOUNT && !strchr(key->value, '%')
@@ -279,6 +283,8 @@ static void read_prices(struct offer_reader *reader, const struct ini_section *s
       line++;
     if (line < OFFER_LINES)
       take_price(reader, (enum offer_line)line, &section->keys[k]);
+    else if (!strcmp(section->keys[k].name, "tier_discount"))
+      offer_tiers_read_kind(reader, &section->keys[k]);
     else
       unknown_line(reader, section, &section->keys[k]);
   }
@@ -309,6 +315,7 @@ static void settle_amounts(const struct offer_reader *reader) {
     struct offer_price *price = &offer->prices[line];
     if (!price->text || !price->is_amount)
       continue;
+    price->amount = price->value;
     if (hardware > 0)
       price->value /= hardware;
     else if (!reader->diagnostics->errors || !offer->prices[OFFER_ACCELERATORS].text)
@@ -473,6 +480,7 @@ const struct offer *offer_read(const char *path, struct catalog *catalog, struct
   offer->per_node = reader.first_basis && !strcmp(reader.first_basis, "/node");
   check_terms(&reader);
   settle_nodes(&reader);
+  offer_tiers_settle(&reader);
   settle_amounts(&reader);
   check_whole(&reader);
   check_days(&reader);

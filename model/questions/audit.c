@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "model/cost/evaluate.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/experiment.h"
@@ -169,6 +170,55 @@ static int evaluate_as_stated(struct experiment_setup *setup, struct audit *audi
   return diagnostics->errors == errors ? 0 : -1;
 }
 
+enum { AS_OWED, NOTHING_OWED, OWINGS };
+
+// Whether what a claim says about the option would change if its vendor owed nothing.
+static bool counts_owed(const struct variation *variation, const struct claim *claim,
+                        size_t option) {
+  for (int t = 0; t < claim->quantity.term_count; t++) {
+    const struct claim_term *term = &claim->quantity.terms[t];
+    if (term->option != option || term->declaration < 0)
+      continue;
+    const double owed = variation_item(variation, option, term->declaration, AS_OWED);
+    const double none = variation_item(variation, option, term->declaration, NOTHING_OWED);
+    if (fabs(owed - none) > AUDIT_TOLERANCE * fabs(none))
+      return true;
+  }
+  return false;
+}
+
+static void owe_nothing(const struct variation *variation, size_t option) {
+  static const char *const inputs[] = {"remedy", "replacement"};
+  for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+    const int d = model_find(variation->scenario->model, inputs[i]);
+    if (d >= 0 && option_has(&variation->scenario->options[option], d))
+      evaluation_at(variation->evaluations[option], d, 0)[NOTHING_OWED] = 0;
+  }
+}
+
+// Marks the options whose vendors' remedies a claim counts at the point. claim: NULL for any.
+static void mark_owing(const struct experiment *experiment, const struct audit *audit,
+                       const struct search_point *point, const struct claim *claim) {
+  const struct experiment_setup *setup = experiment->setup;
+  const struct scenario *scenario = setup->claims->scenario;
+  struct variation *variation = variation_new(scenario, OWINGS, setup->arena);
+  for (int i = 0; i < audit->free_count; i++) {
+    const struct free_quantity *quantity = audit->frees[i].quantity;
+    const double value = coordinate_value(&experiment->coordinates[i], point->at[i]);
+    for (size_t o = 0; o < scenario->option_count; o++)
+      for (int c = 0; c < OWINGS; c++)
+        if (claim_free(scenario, o, quantity->declaration) == (int)(quantity - scenario->frees))
+          evaluation_at(variation->evaluations[o], quantity->declaration, 0)[c] = value;
+  }
+  for (size_t o = 0; o < scenario->option_count; o++)
+    owe_nothing(variation, o);
+  variation_evaluate(variation);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (int c = 0; c < setup->claims->count; c++)
+      if (!claim || claim == &setup->claims->list[c])
+        audit->owes[o] |= counts_owed(variation, &setup->claims->list[c], o);
+}
+
 static void keep_best(const struct experiment *experiment, struct audit *audit,
                       const struct search_point *best) {
   for (int i = 0; i < audit->count + audit->shown_count; i++) {
@@ -178,6 +228,8 @@ static void keep_best(const struct experiment *experiment, struct audit *audit,
   }
   for (int i = 0; i < audit->free_count; i++)
     audit->frees[i].best = coordinate_value(&experiment->coordinates[i], best->at[i]);
+  if (audit->holds)
+    mark_owing(experiment, audit, best, NULL);
 }
 
 // Finds the ranges of the free and of the shown quantities in which all claims hold.
@@ -223,8 +275,8 @@ static void find_conflict(const struct experiment *experiment, const struct audi
 }
 
 // The value of a claim's quantity that is nearest to the claimed one while the others hold.
-static double nearest_while(const struct experiment *experiment, const struct audit_claim *claim,
-                            enum strictness strictness) {
+static double nearest_while(const struct experiment *experiment, const struct audit *audit,
+                            const struct audit_claim *claim, enum strictness strictness) {
   const struct experiment_setup *setup = experiment->setup;
   const int c = number_of(setup, claim->claim);
   const double scale = setup->scales[c];
@@ -233,8 +285,10 @@ static double nearest_while(const struct experiment *experiment, const struct au
   struct search_point point;
   bounds_of(setup, claim->beside_all ? NULL : claim->conflict, strictness, bounds);
   bounds[c] = unbounded;
-  return search_best(&experiment->search, bounds, &goal, NULL, &point) ? point.values[c] * scale
-                                                                       : NAN;
+  if (!search_best(&experiment->search, bounds, &goal, NULL, &point))
+    return NAN;
+  mark_owing(experiment, audit, &point, claim->claim);
+  return point.values[c] * scale;
 }
 
 static void find_conflicts(const struct experiment *experiment, struct audit *audit) {
@@ -247,8 +301,8 @@ static void find_conflicts(const struct experiment *experiment, struct audit *au
     for (int c = 0; c < MAX_CLAIMS; c++)
       others[c] = c != number_of(experiment->setup, claim->claim);
     claim->beside_all = can_hold(experiment, others);
-    claim->nearest = nearest_while(experiment, claim, WITHIN_TOLERANCE);
-    claim->nearest_said = nearest_while(experiment, claim, AS_SAID);
+    claim->nearest = nearest_while(experiment, audit, claim, WITHIN_TOLERANCE);
+    claim->nearest_said = nearest_while(experiment, audit, claim, AS_SAID);
     if (!audit->worst || claim->conflict_size < audit->worst->conflict_size)
       audit->worst = claim;
   }
@@ -423,6 +477,7 @@ const struct audit *audit_ask(const struct scenario *scenario, struct arena *are
   struct audit *audit = arena_alloc(arena, sizeof *audit);
   struct experiment_setup *setup = arena_alloc(arena, sizeof *setup);
   choose_claims(audit, claims, arena);
+  audit->owes = arena_array(arena, scenario->option_count, sizeof *audit->owes);
   if (choose_frees(audit, scenario, arena, diagnostics))
     return NULL;
   setup->free_count = audit->free_count;

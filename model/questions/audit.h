@@ -80,6 +80,9 @@ struct audit {
   int need_count;
   struct audit_alone *alone; // likewise
   int alone_count;
+  // The options of which a claim counts money or a replacement for a missed guarantee, at a point
+  // that the answer shows: the example, or that of a nearest value.
+  bool *owes;                      // [option_count]
   const struct audit_claim *worst; // of the claims in a conflict, the first with the smallest
 };
 

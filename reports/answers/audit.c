@@ -5,12 +5,14 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/optimise/search.h"
 #include "model/questions/audit.h"
 #include "model/questions/claim.h"
+#include "model/scenario/option.h"
 #include "model/scenario/reading/free.h"
 #include "model/scenario/reading/published_bounds.h"
 #include "model/whatif/variation.h"
@@ -411,6 +413,20 @@ static void add_reasons(const struct writer *writer, struct answer *answer) {
                   points(writer, audit->margin));
 }
 
+// A claim can come near by what a vendor owes for missing its guarantee, which is no performance.
+static void warn_of_remedies(const struct writer *writer, struct answer *answer) {
+  const struct scenario *scenario = writer->scenario;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const char *key = option_amount(scenario, option, "replacement") > 0 ? "replacement" : "remedy";
+    if (writer->audit->owes[o])
+      texts_add(&answer->warnings, writer->arena,
+                "%s: what its vendor owes for missing the guarantee counts in this answer: "
+                "--set '%s.%s=0 %%' leaves it out",
+                option->label, option->id, key);
+  }
+}
+
 static struct answer together(const struct writer *writer) {
   const struct audit *audit = writer->audit;
   struct answer answer =
@@ -434,6 +450,7 @@ static struct answer together(const struct writer *writer) {
     add_free(writer, &answer);
   if (audit->free_count && audit->holds)
     add_catalogue(writer, &answer);
+  warn_of_remedies(writer, &answer);
   return answer;
 }
 

@@ -10,6 +10,7 @@
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
+#include "model/whatif/price_terms.h"
 #include "model/whatif/variation.h"
 #include "reports/answers/compare_notes.h"
 #include "reports/faces/parts.h"
@@ -265,6 +266,19 @@ static void add_cheaper(const struct solving *solving, struct answer *answer) {
                 option->label, cost_text(solving, cost), option->id);
 }
 
+// What else a negotiated price moves, so that nobody takes it for fixed.
+static void add_price_terms(const struct solving *solving, struct answer *answer) {
+  const struct solve_answer *solved = solving->solved;
+  for (size_t o = 0; o < solved->scenario->option_count && solved->count; o++) {
+    if (!target_moves(solved->scenario, solved->target, o))
+      continue;
+    const struct texts terms = price_terms(solved->scenario, solved->target, o, solving->arena);
+    if (terms.count)
+      answer_note(answer, "", "Moves with the price of %s: %s", solved->scenario->options[o].label,
+                  texts_joined(&terms, solving->arena));
+  }
+}
+
 // The draws without a value, and those with several.
 static void add_exceptions(const struct solving *solving, struct answer *answer) {
   const struct solve_spread *spread = solving->spread;
@@ -427,6 +441,7 @@ struct answer solution_answer(const struct solve_answer *solved, const struct so
   answer.schema = 1;
   answer_push(&answer, values_table(&solving));
   add_gaps(&solving, &answer);
+  add_price_terms(&solving, &answer);
   add_cheaper(&solving, &answer);
   standing_notes(&answer, solved->scenario, solved->option,
                  solved->matches ? solved->match : solved->option, arena);

@@ -18,6 +18,8 @@
 #include "model/simulate/sampler.h"
 #include "model/simulate/simulate.h"
 #include "model/simulate/simulation.h"
+#include "model/whatif/price_terms.h"
+#include "model/whatif/variation.h"
 #include "reports/faces/parts.h"
 #include "reports/sheets/sheets.h"
 #include "reports/spreadsheet/book.h"
@@ -521,6 +523,32 @@ static void write_late(struct book *book, const struct option_sheet *sheet) {
   book->row++;
 }
 
+static bool is_among(const struct texts *texts, const char *text) {
+  for (size_t i = 0; i < texts->count; i++)
+    if (!strcmp(texts->list[i], text))
+      return true;
+  return false;
+}
+
+// What else the price moves in any case, as the case can be switched.
+static void write_price_terms(struct book *book, const struct deal *deal) {
+  struct texts all = {0};
+  struct scenario in_case = *book->scenario;
+  const size_t option = (size_t)(deal->option->option - book->scenario->options);
+  const struct target target = {.declaration = deal->price, .option = (int)option};
+  for (in_case.selected = 0; in_case.selected < in_case.case_count; in_case.selected++) {
+    const struct texts terms = price_terms(&in_case, target, option, book->arena);
+    for (size_t i = 0; i < terms.count; i++)
+      if (!is_among(&all, terms.list[i]))
+        texts_add(&all, book->arena, "%s", terms.list[i]);
+  }
+  if (all.count)
+    put_text(book, book->row++, 0,
+             arena_printf(book->arena, "Moves with the price of %s: %s",
+                          deal->option->option->label, texts_joined(&all, book->arena)),
+             TEXT_NOTE);
+}
+
 static void write_offer(struct book *book, struct deal *deal) {
   write_headings(book, deal);
   deal->today = ++book->row;
@@ -528,6 +556,7 @@ static void write_offer(struct book *book, struct deal *deal) {
   book->row += 2;
   for (size_t t = 0; t < TARGETS; t++)
     write_target(book, deal, t);
+  write_price_terms(book, deal);
   book->row++;
   write_late(book, deal->option);
   write_guarantees(book, deal->option->option);

@@ -446,6 +446,30 @@ def check_lacking():
               and ':19:8' in done.stderr, done.stderr)
 
 
+def check_remedies():
+    """What a vendor owes for missing its guarantee is named where an answer counts it: at an example or at the nearest
+    value, in money or as a replacement."""
+    head = HEAD.replace('throughput = 4000', 'guaranteed_throughput = 4500')
+    free = '[free]\nb.throughput = 1000 .. 9000 token/s\na.throughput = 4000 .. 4001 token/s\n'
+    slow, fast = (f'b.tco >= 1 USD\n[claim d]\nsays = b.throughput = {speeds} token/s/gpu'
+                  for speeds in ('3000 .. 3100', '5000 .. 5100'))
+    cases = [  # the terms, the claim, and what would leave the remedy out; '': nothing is owed
+        ('remedy = 1 %', slow, 'b.remedy=0 %'),
+        ('remedy = 0 %\nreplacement = 100 %', slow.replace('b.tco >= 1 USD', 'b.tokens_total >= 1 token'), 'b.replacement=0 %'),
+        ('remedy = 1 %', fast, ''),
+        ('remedy = 0 %', slow, ''),
+        ('remedy = 1 %', 'b.tco <= 90000 USD\n[claim d]\nsays = b.throughput = 3000 token/s/gpu +- 1 %', 'b.remedy=0 %'),
+        ('remedy = 1 %', 'a.capex = 1 USD +- 1 %\n[claim d]\nsays = b.throughput <= 2000 token/s/gpu', '')]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'claim.ini'
+        for terms, says, key in cases:
+            text = head.replace('guaranteed', f'{terms}\nguaranteed') + f'[claim c]\nsays = {says}\n{free}'
+            path.write_text(text, encoding='utf-8')
+            _, answers = audit(path)
+            found = [one for one in answers['together']['warnings'] if 'what its vendor owes' in one]
+            check(f'remedies: {terms}, {says}', len(found) == bool(key) and all(key in one for one in found), found)
+
+
 def check_barred():
     """Claims that fail whatever the others do: each is named, and the miss is that claim's own. A's ratio reaches 9/4,
     and its 8 accelerators cost 240,000 USD; what is claimed may be written in millions."""
@@ -503,6 +527,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_absurd_numbers(folder)
     check_lacking()
+    check_remedies()
     check_barred()
     check_time()
     count.finish()

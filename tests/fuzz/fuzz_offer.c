@@ -10,7 +10,8 @@
 static void check_offer(struct fuzz *fuzz, const struct offer *offer) {
   assert(offer->accelerators > 0 && offer->nodes >= 0);
   for (int line = 0; line < OFFER_LINES; line++) {
-    offer_input_text(offer, (enum offer_line)line, &fuzz->arena);
+    offer_line_input(offer, (enum offer_line)line, false, &fuzz->arena);
+    offer_line_input(offer, (enum offer_line)line, true, &fuzz->arena);
     assert(isfinite(offer->prices[line].value) && offer->prices[line].value >= 0);
   }
   for (size_t g = 0; g < offer->guarantee_count; g++) {

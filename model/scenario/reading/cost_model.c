@@ -22,6 +22,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_PERIODS_PER_YEAR = 12 };
 
@@ -60,13 +61,29 @@ static void mention_tiers(struct model *model, const char *value) {
       model_mention(model, tiers_input(model, d, 0, 0, model->arena));
 }
 
+// An offer may have them, too. One that cannot be read is reported where it is loaded.
+static void mention_offered_tiers(const struct reading *reading, struct model *model,
+                                  const char *path) {
+  struct diagnostics quiet = {.arena = reading->arena};
+  const struct source *source =
+      access(path, R_OK) ? NULL : source_read(path, reading->arena, &quiet);
+  const struct ini *ini = source ? ini_read(source, reading->arena, &quiet) : NULL;
+  const struct ini_section *prices = ini ? ini_section(ini, "price", "") : NULL;
+  for (size_t k = 0; prices && k < prices->key_count; k++)
+    mention_tiers(model, prices->keys[k].value);
+}
+
+static bool is_quote(const char *key) {
+  const char *last = strrchr(key, '.');
+  return !strcmp(last ? last + 1 : key, "quote");
+}
+
 // Mentions a key; an offer may state a warranty and damages for a delay, too.
 static void mention(struct model *model, const char *key) {
   static const char *const offered[] = {"warranty", "delay_damages"};
-  const char *last = strrchr(key, '.');
   model_mention(model, key);
   for (size_t i = 0; i < sizeof offered / sizeof offered[0]; i++)
-    if (!strcmp(last ? last + 1 : key, "quote"))
+    if (is_quote(key))
       model_mention(model, offered[i]);
 }
 
@@ -78,13 +95,22 @@ static void mention_keys(const struct reading *reading, struct model *model) {
     for (size_t k = 0; k < section->key_count; k++)
       if (!asks || strchr(section->keys[k].name, '.'))
         mention(model, section->keys[k].name);
-    for (size_t k = 0; k < section->key_count && !asks; k++)
-      mention_tiers(model, section->keys[k].value);
+    for (size_t k = 0; k < section->key_count && !asks; k++) {
+      const struct ini_key *key = &section->keys[k];
+      mention_tiers(model, key->value);
+      if (is_quote(key->name))
+        mention_offered_tiers(
+            reading, model,
+            source_beside(key->value_place.source->name, key->value, reading->arena));
+    }
   }
   for (size_t i = 0; i < reading->scenario->setting_count; i++) {
     const char *setting = reading->scenario->settings[i];
-    model_mention(model, arena_copy_n(reading->arena, setting, strcspn(setting, " =")));
+    const char *key = arena_copy_n(reading->arena, setting, strcspn(setting, " ="));
+    mention(model, key);
     mention_tiers(model, setting);
+    if (is_quote(key))
+      mention_offered_tiers(reading, model, setting + strcspn(setting, "=") + 1);
   }
   model_leave_out(model);
 }

@@ -29,6 +29,7 @@
 #include "model/scenario/sources/hardware.h"
 #include "model/scenario/sources/lending.h"
 #include "model/scenario/sources/load_power.h"
+#include "model/scenario/sources/quoted_sums.h"
 #include "model/scenario/sources/throughput.h"
 #include "model/scenario/sources/utilization.h"
 
@@ -505,6 +506,7 @@ static void settle(struct resolving *resolving) {
     return; // what it needs may be in the offer
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     settle_case(resolving, c, errors);
+  quoted_sums_settle(resolving);
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     if (resolving->diagnostics->errors == errors)
       companions_settle(resolving, c, false);

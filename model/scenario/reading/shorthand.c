@@ -68,10 +68,12 @@ static void take_day(struct reading *reading, struct layer layer, const struct i
 static void assign_offered(const struct reading *reading, struct layer layer,
                            const struct offer_input *input, const struct offer *offer) {
   const struct ini_key key = {input->name, input->text, input->place, input->place};
-  const struct ini_key quote = {
-      "quote",
-      arena_printf(reading->arena, "%s %s", offer_reference(offer, reading->arena), offer->date),
-      input->place, input->place};
+  const char *reference = offer_reference(offer, reading->arena);
+  if (input->parts)
+    reference = arena_printf(reading->arena, "%s (%s)", reference, input->parts);
+  const struct ini_key quote = {"quote",
+                                arena_printf(reading->arena, "%s %s", reference, offer->date),
+                                input->place, input->place};
   const int declaration = model_find(reading->scenario->model, input->name);
   const struct figure *said =
       declaration < 0 ? NULL : inputs_said(reading->inputs, layer, declaration);

@@ -22,6 +22,7 @@
 #include "model/scenario/reading/periods.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/schedules.h"
+#include "model/scenario/reading/tiers.h"
 #include "model/scenario/sources/load_power.h"
 #include "model/scenario/sources/recorded_prefill.h"
 
@@ -260,9 +261,11 @@ static void warn_of_inflation(const struct subject *subject) {
 static void warn_of_overlaps(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   const struct option *option = subject->option;
-  int covers = (option_amount(scenario, option, "spares") > 0) +
-               (option_amount(scenario, option, "support") > 0) +
-               (option_amount(scenario, option, "repair_cost") > 0);
+  int covers =
+      (option_amount(scenario, option, "spares") > 0) +
+      (option_amount(scenario, option, "support") + option_amount(scenario, option, "support_sum") >
+       0) +
+      (option_amount(scenario, option, "repair_cost") > 0);
   if (option_amount(scenario, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
     warn(subject,
          "failures may be paid for twice: at most one of spares, support and repair_cost should "
@@ -378,16 +381,34 @@ static void warn_of_damages(const struct subject *subject) {
          100 * option_amount(subject->scenario, subject->option, "damages_share"));
 }
 
+// An input's figure; of one that follows volume tiers in some case, that of the first tier.
+static const struct figure *figure_given(const struct subject *subject, const char *name) {
+  const struct model *model = subject->scenario->model;
+  const int d = model_find(model, name);
+  const char *tier =
+      model->declarations[d].tiers ? tiers_input(model, d, 0, 0, subject->arena) : name;
+  const struct figure *figure = figure_of(subject->scenario, subject->option, tier);
+  return is_there(figure) ? figure : figure_of(subject->scenario, subject->option, name);
+}
+
 // Inputs that the offer gives, but that the option takes from elsewhere.
 static const char *typed_over(const struct subject *subject, const struct offer *offer) {
   const struct texts given = offer_given(offer, &subject->option->workload, subject->arena);
   struct texts names = {0};
   for (size_t i = 0; i < given.count; i++) {
-    const struct figure *figure = figure_of(subject->scenario, subject->option, given.list[i]);
+    const struct figure *figure = figure_given(subject, given.list[i]);
     if (is_there(figure) && figure->place.source != offer->source)
       texts_add(&names, subject->arena, "%s", given.list[i]);
   }
   return texts_joined(&names, subject->arena);
+}
+
+static bool has_sums(const struct subject *subject) {
+  static const char *const sums[] = {"support_sum", "installation_sum", "purchase_tax_sum"};
+  for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+    if (option_amount(subject->scenario, subject->option, sums[i]) > 0)
+      return true;
+  return false;
 }
 
 static void warn_of_offer(const struct subject *subject) {
@@ -400,7 +421,7 @@ static void warn_of_offer(const struct subject *subject) {
   const char *name = offer_reference(offer, subject->arena);
   const struct texts missing = offer_not_included(offer, subject->arena);
   const char *typed = typed_over(subject, offer);
-  const double count = option_amount(scenario, option, "accelerators");
+  const double count = option_amount(scenario, option, "accelerators_bought");
   if (offer_has_expired(offer, scenario->date))
     warn(subject, "the offer %s expired on %s, before %s", name, offer->valid_until,
          scenario->date);
@@ -410,8 +431,9 @@ static void warn_of_offer(const struct subject *subject) {
     warn(subject, "not taken from the offer %s: %s", name, typed);
   warn_of_remedy(subject, offer);
   if (count != offer->accelerators)
-    warn(subject, "the offer %s covers %s; this option has %g at its prices", name,
-         text_counted((size_t)offer->accelerators, "accelerator", subject->arena), count);
+    warn(subject, "the offer %s covers %s; this option buys %g at its prices%s", name,
+         text_counted((size_t)offer->accelerators, "accelerator", subject->arena), count,
+         has_sums(subject) ? ", and pays its fixed sums in proportion" : "");
 }
 
 // The probe reads its prompts in full, without cache hits.

@@ -210,6 +210,7 @@ static const struct offered_term {
 } offered_terms[] = {
     {"warranty", offsetof(struct offer, warranty_place)},
     {"delay_damages", offsetof(struct offer, damages_places[OFFER_DAMAGES])},
+    {"tier_discount", offsetof(struct offer, tier_kind_place)},
 };
 
 // An input that one case has, all have: an offer without a warranty has one of no time beside

@@ -29,6 +29,7 @@ DEFAULTS = {
     "cooling_share": 75, "electricity_price": None, "electricity_escalation": 0,
     "demand_charge": 0, "water_use": 0, "water_price": 0,
     "colo_rate": 0, "colo_escalation": 0, "colo_power": "metered",
+    "support_sum": 0, "installation_sum": 0, "purchase_tax_sum": 0, "sums_cover": 0,
     "support": 0, "software_licence": 0, "engineers": 0, "engineer_cost": 0, "wage_growth": 0,
     "failure_rate": 0, "repair_cost": 100,
     "throughput": None, "production_throughput": None, "decode_throughput": None, "prefill_throughput": None,
@@ -81,7 +82,7 @@ NOT_FOR_RENTED = {
     "colo_escalation", "spares", "support", "failure_rate", "repair_cost", "loan_share",
     "lease_rate", "purchase_unit", "site_power", "server_residual", "network_residual", "life", "resale",
     "warranty", "lead_time", "remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit",
-    "replacement", *DAMAGES,
+    "replacement", *DAMAGES, "support_sum", "installation_sum", "purchase_tax_sum", "sums_cover",
 }
 RENTS = ["rental_rate", "on_demand_rate", "spot_rate"]
 
@@ -196,8 +197,15 @@ def hardware(x, r):
     r.hardware_paid = [sum(parts) for parts in zip(accelerators, servers, network)]
     r.accelerator_cost, r.server_cost, r.network_cost = sum(accelerators), sum(servers), sum(network)
     r.hardware_cost = sum(r.hardware_paid)
-    r.installation_cost = r.hardware_cost * x.installation
-    r.tax_cost = r.hardware_cost * x.purchase_tax
+    # A fixed sum is for a number of accelerators; more or fewer pay in proportion.
+    covered = x.sums_cover or max(r.accelerators_bought, 1)
+    if x.support_sum or x.installation_sum or x.purchase_tax_sum:
+        r.covered = covered
+    each = (x.installation_sum + x.purchase_tax_sum) / covered
+    r.fixed_paid = series(r, lambda t: r.bought[t] * each)
+    r.support_of_each = x.support_sum / covered
+    r.installation_cost = r.hardware_cost * x.installation + x.installation_sum * r.accelerators_bought / covered
+    r.tax_cost = r.hardware_cost * x.purchase_tax + x.purchase_tax_sum * r.accelerators_bought / covered
 
 
 def energy(x, r):
@@ -247,11 +255,15 @@ def power(x, r):
 
 
 def operation(x, r):
-    """Support and repair are shares of the price of everything that is there in the period, once it is delivered."""
+    """Support and repair are shares of the price of everything that is there in the period, once it is delivered; of a
+    fixed sum, each accelerator has an equal part."""
     r.colo_cost = series(r, lambda t: r.peak_it_power * in_year(x.colo_rate, r.year[t]) * r.period[t]
                          * MONTHS_PER_YEAR * growth(x.colo_escalation, r.elapsed[t]))
-    r.support_cost = series(r, lambda t: sum(r.hardware_paid[v] * (1 if v > 1 else r.first_delivered[t])
-                                             for v in fleet.there(r, t)) * x.support
+    def delivered(amounts, t):
+        return sum(amounts[v] * (1 if v > 1 else r.first_delivered[t]) for v in fleet.there(r, t))
+
+    r.support_cost = series(r, lambda t: (delivered(r.hardware_paid, t) * x.support
+                                          + delivered(r.bought, t) * r.support_of_each)
                             * r.period[t] * inflated(x, r, t))
     r.licence_cost = series(r, lambda t: r.in_service[t] * x.software_licence * r.period[t]
                             * inflated(x, r, t))
@@ -427,9 +439,11 @@ def cash_flow(x, r, own_capex):
     paid = getattr(r, "hardware_paid", [0] * len(r.period))
     r.capitalised = {part: [cost * (1 + x.installation + x.purchase_tax) for cost in costs[1:] + [0]]
                      for part, costs in getattr(r, "parts_paid", {}).items()}
-    r.purchases = [cost * (1 + x.installation + x.purchase_tax) for cost in paid[1:] + [0]]
+    sums = getattr(r, "fixed_paid", [0] * len(r.period))[1:] + [0]
+    r.purchases = [cost * (1 + x.installation + x.purchase_tax) + more for cost, more in zip(paid[1:] + [0], sums)]
     r.purchases[0] += own_capex
     if r.capitalised:
+        r.capitalised["accelerator"] = [cost + more for cost, more in zip(r.capitalised["accelerator"], sums)]
         r.capitalised["accelerator"][0] += own_capex
     r.outlay = list(r.purchases)
     r.outlay[0] += getattr(r, "facility_cost", 0) + x.migration_cost
@@ -532,7 +546,7 @@ def paid_back(r):
 
 
 # Intermediate results that no face shows; those shown only for options that use them.
-ONLY_THE_WAY = {"demand", "elapsed", "year", "able", "first_delivered", "delivered", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
+ONLY_THE_WAY = {"fixed_paid", "support_of_each", "demand", "elapsed", "year", "able", "first_delivered", "delivered", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
                 "nodes_bought", "peak_by_period", "purchases", "outlay", "owned", "parts_paid", "capitalised",
                 "servers_paid", "network_paid", "hardware_residual", "sold", "lasts"}
 TOLD_IF = {

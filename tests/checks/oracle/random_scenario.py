@@ -46,8 +46,10 @@ VINTAGES = ["life", "resale", "warranty", "tiers", "tier_discount", "lead_time"]
 KEYS = {"tiers": "discount"}    # the key of an input that the oracle calls differently
 LATE = ["delivery_delay", "late_share", *DAMAGES]
 REMEDY = ["remedy", "guaranteed_throughput", "guarantee_tolerance", "remedy_limit"]
+SUMS = ["support_sum", "installation_sum", "purchase_tax_sum"]
+SHARES = {name.removesuffix("_sum"): name for name in SUMS}
 PARTS = ["server_residual", "network_residual", "server_book_life", "network_book_life"]
-ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, *LATE, *REMEDY, "replacement", "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
+ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, *LATE, *REMEDY, *SUMS, "sums_cover", "replacement", "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
              "purchase_unit", "accelerators", "demand", "throughput", "production_throughput",
              "decode_throughput", "prefill_throughput", "prefill_power", "peak_power", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
@@ -477,6 +479,18 @@ def draw_remedy(seed, draft):
             option.given["replacement"] = draw(rng, "replacement")
 
 
+def draw_sums(seed, draft):
+    """What a contract states as a sum, beside a share at the same place or instead of that for all options."""
+    rng = random.Random(f"sums {seed}")
+    for option in draft.options:
+        if option.is_api or is_rented(option.given) or rng.random() < 0.6:
+            continue
+        for name in rng.sample(SUMS, rng.randint(1, len(SUMS))):
+            option.given[name] = draw(rng, name)
+        if rng.random() < 0.7:
+            option.given["sums_cover"] = draw(rng, "sums_cover")
+
+
 def draw_tiers(rng, option):
     """One to four tiers, some of which no order reaches; on the accelerators beyond their number, or on all of an
     order."""
@@ -570,7 +584,8 @@ def draw_decoys(seed, draft):
         return {}
     places = [values for values, _ in draft.sections()]
     known = [(values, name) for values in places for name in values
-             if sum(name in shared for shared in (draft.common, draft.workload)) < 2]
+             if sum(name in shared for shared in (draft.common, draft.workload)) < 2
+             and name not in SUMS and SHARES.get(name) not in values]
 
     def decoy(name, told):
         rated = any(SCHEDULES.get(name) in values for values in places)
@@ -647,6 +662,7 @@ def make(seed, tables):
     draw_vintages(seed, draft)
     draw_lead_times(seed, draft)
     draw_remedy(seed, draft)
+    draw_sums(seed, draft)
     draw_prefill_power(seed, draft)
     draw_peak_power(seed, draft)
     draw_production(seed, draft)
@@ -679,6 +695,9 @@ def finish(option, given, catalogued, profiles, items):
     if "production_throughput" in option.given:
         given = {name: value for name, value in given.items() if name != "utilization"}
     inputs = catalogued | given | ({"tokens_of": option.tokens_of} if option.tokens_of else {})
+    for share, name in SHARES.items():
+        if name in option.given and share not in option.given:
+            inputs.pop(share, None)
     if isinstance(inputs.get("day_profile"), str):
         inputs["day_profile"] = profiles[inputs["day_profile"]]
     unused = set()

@@ -6,6 +6,7 @@ side's, or 5 and 10 % less. Net price, discount, concession and room must be tha
 below zero is not shown. If inputs have ranges, the interval is that of `solve`, from the same draws.
 """
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -147,6 +148,31 @@ def check_offer_without_guarantees():
     expect('Clause' not in labels, f'{labels}')
 
 
+def check_price_terms():
+    """What moves with a price, of any case; nothing else: no sum, no repair without failures."""
+    example = ROOT / 'examples' / 'acceptance'
+    wanted = {'': 'support', 'h200.failure_rate = 5 %/yr\nh200.warranty = 1 yr': 'support, repair',
+              'h200.residual_value = 10 %': 'support, residual value', 'h200.throughput = 3500 token/s': 'support, remedy',
+              'h200.support_sum = 9000 USD/yr': None, 'h200.installation = 2 %': 'installation, support',
+              'mi325x.purchase_tax = 2 %': 'support'}
+    for case, words in wanted.items():
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(example / 'offer.ini', folder)
+            scenario = Path(folder, 'quoted.ini')
+            text = (example / 'quoted.ini').read_text()
+            if words is None:
+                text = text.replace('quote = offer.ini', f'quote = offer.ini\n{case.replace("h200.", "")}')
+            scenario.write_text(text + (f'[case other]\n{case}\n' if words else ''))
+            sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), ())).sheets['Negotiation']
+            solved = run_json('solve', scenario, '--option', 'h200', '--for', 'list_price',
+                              *(('--case', 'other') if words and case else ()))
+        labels = [str(sheet.text(row, 1)) for row in range(1, sheet.last_row() + 1)]
+        told, said = ([sorted(line.partition('H200: ')[2].split(', ')) for line in lines
+                       if line.startswith('Moves with the price of H200')] for lines in (labels, solved.get('notes', [])))
+        expect(told == ([sorted(words.split(', '))] if words else []), f'{case}: {told}')
+        expect(said == told, f'{case}: solve says {said}')
+
+
 LATE = ('on_time_cost_per_mtok', 'late_increase', 'late_damages', 'late_damages_per_week', 'late_damages_share')
 
 
@@ -210,6 +236,7 @@ def main():
     count = Count()
     count.test('offer without guarantees', check_offer_without_guarantees)
     count.test('late', check_late)
+    count.test('price terms', check_price_terms)
     count.test('guarantees', check_guarantees)
     count.test('guarantees of cases', check_guarantees_of_cases)
     for name, sheet in SHEETS.items():

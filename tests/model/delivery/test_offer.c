@@ -149,26 +149,37 @@ static void test_currencies(void **state) {
   }
 }
 
-// A line the way an input of the cost model reads it: totals are shares of 64 x 27,500 + 8 x 58,000
-// USD.
+// A line the way an input of the cost model reads it: a price or share, and a sum.
 static const struct {
   const char *lines;
   enum offer_line line;
-  const char *text;
+  const char *text, *sum;
 } inputs[] = {
-    {"", OFFER_ACCELERATORS, "27500 USD/gpu"},
-    {"", OFFER_SUPPORT, NULL},
-    {"delivery = 22240 USD\n", OFFER_DELIVERY, "1 %"},
-    {"delivery = 2 %\n", OFFER_DELIVERY, "2 %"},
-    {"support = 88960 USD/yr\n", OFFER_SUPPORT, "4 %/yr"},
-    {"support = 4 %/yr\nwarranty = 1 %/yr\n", OFFER_SUPPORT, "5 %/yr"},
-    {"support = 4 %/yr\nwarranty = 1 %/yr\n", OFFER_WARRANTY, NULL},
-    {"warranty = 22240 USD/yr\n", OFFER_WARRANTY, "1 %/yr"},
-    {"discount = 10 %\ninstallation = 20480 USD\n", OFFER_INSTALLATION, "1 %"},
-    {"network = 4247 USD per GPU\n", OFFER_NETWORK, "4247 USD per GPU"}, // as the input reads it
-    {"support = 4 pct/y\n", OFFER_SUPPORT, "4 pct/y"},
-    {"support = 4 pct/y\nwarranty = 1 % p.a.\n", OFFER_SUPPORT, "5 %/yr"},
+    {"", OFFER_ACCELERATORS, "27500 USD/gpu", NULL},
+    {"", OFFER_SUPPORT, NULL, NULL},
+    {"delivery = 22240 USD\n", OFFER_DELIVERY, NULL, "22240 USD"},
+    {"delivery = 2 %\n", OFFER_DELIVERY, "2 %", NULL},
+    {"support = 88960 USD/yr\n", OFFER_SUPPORT, NULL, "88960 USD/yr"},
+    {"support = 4 %/yr\nwarranty = 1 %/yr\n", OFFER_SUPPORT, "5 %/yr", NULL},
+    {"support = 4 %/yr\nwarranty = 1 %/yr\n", OFFER_WARRANTY, NULL, NULL},
+    {"support = 9 USD/yr\nwarranty = 2 USD/yr\n", OFFER_SUPPORT, NULL, "11 USD/yr"},
+    {"support = 9 USD/yr\nwarranty = 2 USD/yr\n", OFFER_WARRANTY, NULL, NULL},
+    {"support = 4 %/yr\nwarranty = 2 USD/yr\n", OFFER_SUPPORT, "4 %/yr", NULL},
+    {"support = 4 %/yr\nwarranty = 2 USD/yr\n", OFFER_WARRANTY, NULL, "2 USD/yr"},
+    {"warranty = 22240 USD/yr\n", OFFER_WARRANTY, NULL, "22240 USD/yr"},
+    {"discount = 10 %\ninstallation = 20480 USD\n", OFFER_INSTALLATION, NULL, "20480 USD"},
+    {"network = 4247 USD per GPU\n", OFFER_NETWORK, "4247 USD per GPU",
+     NULL}, // as the input reads it
+    {"support = 4 pct/y\n", OFFER_SUPPORT, "4 pct/y", NULL},
+    {"support = 4 pct/y\nwarranty = 1 % p.a.\n", OFFER_SUPPORT, "5 %/yr", NULL},
 };
+
+static void expect_text(const char *got, const char *wanted) {
+  if (wanted)
+    assert_string_equal(got, wanted);
+  else
+    assert_null(got);
+}
 
 static void test_lines(void **state) {
   (void)state;
@@ -180,11 +191,9 @@ static void test_lines(void **state) {
              inputs[i].lines);
     const struct offer *offer = read_offer(&folder, text);
     expect_error(&folder.fixture, text, "");
-    const char *got = offer_input_text(offer, inputs[i].line, &folder.fixture.arena);
-    if (inputs[i].text)
-      assert_string_equal(got, inputs[i].text);
-    else
-      assert_null(got);
+    struct arena *arena = &folder.fixture.arena;
+    expect_text(offer_line_input(offer, inputs[i].line, false, arena).text, inputs[i].text);
+    expect_text(offer_line_input(offer, inputs[i].line, true, arena).text, inputs[i].sum);
     offer_folder_end(&folder);
   }
 }
@@ -310,10 +319,11 @@ static void test_conditions(void **state) {
 static void test_whole_servers(void **state) {
   (void)state;
   static const struct {
-    const char *servers, *node_price, *delivery;
-    size_t missing; // things that are not offered
-  } cases[] = {{"", "0 EUR/node", "1 %", 5},
-               {"servers = 40000 EUR/node\n", "40000 EUR/node", "0.8 %", 5}};
+    const char *servers, *node_price;
+    double delivery; // of the hardware
+    size_t missing;  // things that are not offered
+  } cases[] = {{"", "0 EUR/node", 0.01, 5},
+               {"servers = 40000 EUR/node\n", "40000 EUR/node", 0.008, 5}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct offer_folder folder;
     char text[1024];
@@ -332,8 +342,8 @@ static void test_whole_servers(void **state) {
     for (size_t t = 0; t < count; t++)
       if (!strcmp(taken[t].name, "node_price"))
         node_price = taken[t].text;
-    assert_string_equal(offer_input_text(offer, OFFER_ACCELERATORS, arena), "25000 EUR/gpu");
-    assert_string_equal(offer_input_text(offer, OFFER_DELIVERY, arena), cases[i].delivery);
+    expect_text(offer_line_input(offer, OFFER_ACCELERATORS, false, arena).text, "25000 EUR/gpu");
+    assert_true(fabs(offer->prices[OFFER_DELIVERY].value - cases[i].delivery) < 1e-12);
     assert_non_null(node_price);
     assert_string_equal(node_price, cases[i].node_price);
     assert_int_equal(offer_not_included(offer, arena).count, cases[i].missing);
@@ -362,7 +372,8 @@ static void test_other_currency(void **state) {
                           "accelerator = h200-sxm-141\naccelerators = 8\n"
                           "[price]\naccelerators = 25000 EUR/gpu\ninstallation = 2000 EUR\n");
   expect_error(&folder.fixture, "an offer in EUR", "");
-  assert_string_equal(offer_input_text(offer, OFFER_INSTALLATION, &folder.fixture.arena), "1 %");
+  struct arena *arena = &folder.fixture.arena;
+  expect_text(offer_line_input(offer, OFFER_INSTALLATION, true, arena).text, "2000 EUR");
   offer_folder_end(&folder);
 }
 

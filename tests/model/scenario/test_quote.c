@@ -197,7 +197,7 @@ static const struct {
      "'remedy_limit' caps it"},
     {{"[price]\naccelerators = 27500 USD/gpu\n", "",
       "accelerators = 800\n[option a]\nquote = offer.ini\n", NULL, "", 0, 0},
-     "covers 64 accelerators; this option has 800 at its prices"},
+     "covers 64 accelerators; this option buys 800 at its prices"},
 };
 
 static void test_warnings(void **state) {

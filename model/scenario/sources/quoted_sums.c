@@ -1,0 +1,88 @@
+#include "model/scenario/sources/quoted_sums.h"
+
+#include "model/cost/model.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static const struct {
+  const char *share, *sum;
+} pairs[] = {{"support", "support_sum"},
+             {"installation", "installation_sum"},
+             {"purchase_tax", "purchase_tax_sum"}};
+
+enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+
+static bool said(const struct figure *figure) {
+  return figure->origin != ORIGIN_NONE;
+}
+
+static bool outranks(const struct scenario *scenario, const struct figure *a,
+                     const struct figure *b) {
+  if (a->origin != b->origin)
+    return a->origin > b->origin;
+  return !scenario_offer_of(scenario, a) && scenario_offer_of(scenario, b);
+}
+
+// The 0 of what another statement replaces, with that one's provenance.
+static struct figure nothing_of(const struct figure *statement) {
+  struct figure nothing = *statement;
+  nothing.value = 0;
+  nothing.text = NULL;
+  nothing.in_usd = false;
+  return nothing;
+}
+
+// That of a share. Its source says that the cost is not forgotten.
+static struct figure no_share(const struct figure *sum) {
+  struct figure nothing = nothing_of(sum);
+  if (!nothing.source || !*nothing.source)
+    nothing.source = "stated as a fixed sum";
+  return nothing;
+}
+
+// Whether a case or --set changes the option's input, which then changes alone, as in a cell.
+static bool is_change(const struct scenario *scenario, const struct figure *figure) {
+  return figure->origin > ORIGIN_OPTION && !scenario_offer_of(scenario, figure);
+}
+
+static void settle_pair(const struct resolving *resolving, const struct figure **share,
+                        const struct figure **sum) {
+  const struct scenario *scenario = resolving->scenario;
+  const bool both = said(*share) && said(*sum);
+  if (is_change(scenario, *share) || (both && is_change(scenario, *sum)))
+    return;
+  if (both && outranks(scenario, *share, *sum))
+    *sum = resolving_keep(resolving, nothing_of(*share));
+  else if ((*sum)->value > 0 && (!both || outranks(scenario, *sum, *share)))
+    *share = resolving_keep(resolving, no_share(*sum));
+}
+
+// A statement of a sum in any case, or NULL.
+static const struct figure *any_sum(const struct resolving *resolving) {
+  for (size_t c = 0; c < resolving->scenario->case_count; c++)
+    for (size_t p = 0; p < PAIRS; p++) {
+      const struct figure *sum = resolving_figure(resolving, c, pairs[p].sum);
+      if (said(sum))
+        return sum;
+    }
+  return NULL;
+}
+
+void quoted_sums_settle(const struct resolving *resolving) {
+  const struct model *model = resolving->scenario->model;
+  const struct option *option = resolving->option;
+  const struct figure *any = option->rented || option->provider ? NULL : any_sum(resolving);
+  const int first = model_find(model, pairs[0].sum);
+  for (size_t c = 0; any && c < resolving->scenario->case_count; c++) {
+    const struct figure **figures = resolving_figures(resolving, c);
+    for (size_t p = 0; p < PAIRS; p++)
+      settle_pair(resolving, &figures[model_find(model, pairs[p].share)],
+                  &figures[model_find(model, pairs[p].sum)]);
+    if (!said(figures[first]))
+      figures[first] = resolving_keep(resolving, nothing_of(any));
+  }
+}
