@@ -217,7 +217,8 @@ def test_refused_in_a_scenario():
                               ({'throughput': 'decode_throughput = 5000 token/s'}, 'needs a serving throughput'),
                               ({'model': 'llama-3.1-8b'}, "its 'demand' does"),
                               ({'accelerator': 'h100-sxm5-80'}, "its 'demand' does"),
-                              ({'record': 'none.json'}, 'no record of production')):
+                              ({'record': 'none.json'}, 'no record of production'),
+                              ({'record': 'records/a.json'}, "give its name without a folder, 'a.json'")):
         done = run('compare', folder.scenario(**changes), '--measurements', folder.records)
         expect(done.returncode == BAD_INPUT and fragment in done.stderr, (changes, done.stderr))
 
