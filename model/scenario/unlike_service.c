@@ -114,7 +114,7 @@ static struct service utilization_of(const struct scenario *scenario, const stru
   const bool measured = figure_is_given(figure_of(scenario, option, "production_throughput"));
   const char *shown =
       arena_printf(arena, "%.1f %% %s", 100 * option_amount(scenario, option, "utilization"),
-                   measured ? "as measured" : "as stated");
+                   measured ? "by tokens served" : "as stated");
   return option->provider ? (struct service){0} : (struct service){shown, shown, measured};
 }
 

@@ -154,14 +154,18 @@ def test_times(place):
     place.refused('give no P90', 'workload.ttft=1 s')
 
 
+def lacking(percentile):
+    return [{**each, **{time: {**each[time], percentile: None} for time in ('ttft', 'tpot')}} for each in CURVE]
+
+
+LONGER = [{**each, **{time: {**each[time], 'p99_s': 1.5 * each[time]['p90_s']} for time in ('ttft', 'tpot')}}
+          for each in CURVE]
+SHORTER = lacking('p99_s')
+
+
 def test_one_percentile(place):
     """Both are judged at the percentile that both records have: a longer test, which knows P99 too, changes nothing."""
-    def lacking(percentile, ttft, tpot):
-        return [{**each, 'ttft': {**each['ttft'], percentile: ttft}, 'tpot': {**each['tpot'], percentile: tpot}}
-                for each in CURVE]
-    longer = [{**each, **{time: {**each[time], 'p99_s': 1.5 * each[time]['p90_s']} for time in ('ttft', 'tpot')}}
-              for each in CURVE]
-    shorter = lacking('p99_s', None, None)
+    longer, shorter = LONGER, SHORTER
     settings = 'workload.ttft=600 ms', 'workload.tpot=100 ms'
     rates = []
     try:
@@ -175,10 +179,26 @@ def test_one_percentile(place):
             expect(near(its[0]['value'], its[1]['value']), its)
             rates.append(its[0]['value'])
         expect(near(rates[0], rates[1]) and rates[2] < rates[0], rates)
-        place.records(serving(*lacking('p90_s', None, None)), serving(*shorter, accelerator='b200-sxm-180'))
+        place.records(serving(*lacking('p90_s')), serving(*shorter, accelerator='b200-sxm-180'))
         place.refused('not comparable, the share of requests that meet ttft and tpot: P99 and P90', *settings)
         answer = run_json('compare', place.path, '--mixed', *place.arguments(settings))
         expect('P99 and P90' in json.dumps(answer) and not any(each.get('cheapest') for each in answer['options']), answer)
+    finally:
+        place.path.write_text(SCENARIO)
+
+
+def test_one_percentile_of_a_workload(place):
+    """So it is where a workload is routed: what one vendor's share costs does not depend on how long it tested."""
+    costs = []
+    try:
+        place.path.write_text(SCENARIO + OTHER.replace('b200-sxm-180', 'mi300x-192') +
+                              '[demand chat]\ntokens = 4000 Mtok/day\n')
+        for mine in (LONGER, SHORTER):
+            place.records(serving(*mine), serving(*SHORTER, accelerator='mi300x-192'))
+            settings = 'workload.ttft=600 ms', 'workload.tpot=100 ms'
+            rows = run_json('route', place.path, *place.arguments(settings))['answers'][0]['tables']['sourcing']['rows']
+            costs.append(next(row['cost'] for row in rows if row['sourcing'] == 'all from nvidia'))
+        expect(near(*costs), costs)
     finally:
         place.path.write_text(SCENARIO)
 
