@@ -68,6 +68,16 @@ static const struct {
     {"networking", "network_price"},
     {"delivery_time", "lead_time"},
     {"delay", "delivery_delay"},
+    {"liquidated_damages", "delay_damages"},
+    {"annual_failures", "failure_rate"},
+    {"annual_failure_rate", "failure_rate"},
+    {"afr", "failure_rate"},
+    {"gpus_per_node", "accelerators_per_node"},
+    {"fte", "engineers"},
+    {"carbon_intensity", "grid_intensity"},
+    {"power_usage_effectiveness", "pue"},
+    {"cache_hit_rate", "cache_hit"},
+    {"tokens_per_day", "demand"},
 };
 
 _Static_assert(sizeof model_words / sizeof model_words[0] == MODEL_WORDS,

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { MODEL_WORDS = 60 };
+enum { MODEL_WORDS = 70 };
 
 // The name nearest to a mistyped one, as nearest_name: one of `names`, which has room for
 // MODEL_WORDS more, or the input that the nearest word stands for.

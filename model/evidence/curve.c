@@ -95,7 +95,8 @@ static const char *why_no_rate(const struct curve *curve, double target, struct 
   const bool above = target > curve_interactivity(curve, 0);
   return arena_printf(
       arena,
-      "%.4g token/s per user is %s the measured range: %.4g at batch %g down to %.4g at batch %g",
+      "%.4g token/s per user on average is %s the measured range: %.4g at batch %g down to %.4g at "
+      "batch %g",
       target, above ? "above" : "below", curve_interactivity(curve, 0), curve->batch[0],
       curve_interactivity(curve, last), curve->batch[last]);
 }
@@ -111,7 +112,8 @@ static const char *why_none(const struct curve *curve, const struct curve_limits
   const size_t first = first_told(curve, limits);
   const double ttft_s = curve->ttft_s[first], tpot_s = curve->tpot_s[first];
   return arena_printf(
-      arena, "no measured point meets it: at batch %g P%d is %s%s%s, at %.4g token/s per user",
+      arena,
+      "no measured point meets it: at batch %g P%d is %s%s%s, at %.4g token/s per user on average",
       curve->batch[first], curve->percentile,
       isnan(ttft_s) ? "" : arena_printf(arena, "%.4g s to the first token", ttft_s),
       isnan(ttft_s) || isnan(tpot_s) ? "" : ", ",

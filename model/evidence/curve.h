@@ -1,9 +1,9 @@
 // curve: one device's throughput as a function of the batch, and the largest batch that still gives
-// every user a required rate, or meets latency limits.
+// users a required rate on average, or meets latency limits.
 //
 // A user's rate is the throughput of all accelerators that share a batch, divided by the batch:
-// tokens per second and user, "interactivity". In serving it includes prefill time, and so is a
-// lower bound of the rate at which one answer streams.
+// tokens per second and user, "interactivity", an average over users. In serving it includes prefill
+// time, and so is a lower bound of the mean rate at which one answer streams.
 #ifndef PERTOKEN_MODEL_EVIDENCE_CURVE_H
 #define PERTOKEN_MODEL_EVIDENCE_CURVE_H
 
@@ -31,9 +31,9 @@ struct curve {
   enum grade grade;    // the weakest of the points
 };
 
-// The limits that every user's service must meet.
+// The limits that service must meet: a mean rate, and times at the curve's percentile.
 struct curve_limits {
-  double interactivity;  // token/s at least; 0: any
+  double interactivity;  // token/s on average at least; 0: any
   double ttft_s, tpot_s; // at most; INFINITY: any
 };
 

@@ -112,6 +112,10 @@ bool workload_chooses_batch(const struct workload *workload) {
   return false;
 }
 
+bool workload_limits_times(const struct workload *workload) {
+  return *workload->values[WORKLOAD_TTFT] || *workload->values[WORKLOAD_TPOT];
+}
+
 static bool gives_the_same(const struct workload *a, const struct workload *b) {
   for (size_t i = 0; i < WORKLOAD_PER_USER; i++)
     if (strcmp(a->values[workload_per_user[i]], b->values[workload_per_user[i]]) != 0)
@@ -152,6 +156,17 @@ static bool follows(enum workload_key key, const struct workload *a, const struc
                                    : false;
 }
 
+// "the share of requests that meet tpot: P99 and P90", or NULL.
+static const char *other_percentile(const struct workload *a, const struct workload *b,
+                                    struct arena *arena) {
+  if (!a->percentile || !b->percentile || a->percentile == b->percentile)
+    return NULL;
+  const bool ttft = *a->values[WORKLOAD_TTFT], tpot = *a->values[WORKLOAD_TPOT];
+  return arena_printf(arena, "the share of requests that meet %s%s%s: P%d and P%d",
+                      ttft ? "ttft" : "", ttft && tpot ? " and " : "", tpot ? "tpot" : "",
+                      a->percentile, b->percentile);
+}
+
 const char *workload_difference(const struct workload *a, const struct workload *b,
                                 struct arena *arena) {
   for (int key = 0; key < WORKLOAD_KEYS; key++) {
@@ -165,5 +180,5 @@ const char *workload_difference(const struct workload *a, const struct workload 
     return arena_printf(arena, "input_tokens: %.0f and %.0f", a->input_tokens, b->input_tokens);
   if (workload_lengths_differ(a->output_tokens, b->output_tokens))
     return arena_printf(arena, "output_tokens: %.0f and %.0f", a->output_tokens, b->output_tokens);
-  return NULL;
+  return other_percentile(a, b, arena);
 }

@@ -28,7 +28,7 @@ enum workload_key {
   WORKLOAD_BASIS,         // serving (prefill included) or decode
   WORKLOAD_SCENARIO,      // offline, server, interactive, ...
   WORKLOAD_TOKENS,        // output or total
-  WORKLOAD_INTERACTIVITY, // token/s that every user must get; it chooses the batch
+  WORKLOAD_INTERACTIVITY, // token/s that users must get on average; it chooses the batch
   WORKLOAD_TTFT,          // seconds to the first token that nearly every request meets
   WORKLOAD_TPOT,          // the same for the time per output token; either chooses the batch
   WORKLOAD_BATCH,         // concurrent requests
@@ -46,6 +46,7 @@ struct workload {
   struct place places[WORKLOAD_KEYS];
   const char *shipped_precision;      // of the model's published weights; NULL or "": unknown
   double input_tokens, output_tokens; // of a request; 0: unset, unknown or MLPerf's
+  int percentile; // of the requests that meet ttft and tpot, by a record; 0: unknown, or neither
 };
 
 // A row's value for a key in data/throughput.csv; "" for none.
@@ -60,6 +61,9 @@ extern const enum workload_key workload_per_user[WORKLOAD_PER_USER];
 
 // Whether one of them does.
 bool workload_chooses_batch(const struct workload *workload);
+
+// Whether ttft or tpot is limited.
+bool workload_limits_times(const struct workload *workload);
 
 // Whether two values of a key are equal for a workload, or count as equal.
 bool workload_is_alike(const struct workload *workload, enum workload_key key, const char *a,
@@ -87,7 +91,8 @@ bool workload_row_matches(const struct workload *workload, const struct table *t
                           int keys);
 
 // The first difference between two workloads that makes their throughputs incomparable, such as
-// "precision: fp8 and bf16", or NULL. If both give every user the same rate and times, their
+// "precision: fp8 and bf16", or NULL. So is a time that different shares of the requests meet. If
+// both give every user the same rate and times, their
 // batches follow from that and may differ; so may contexts that nobody stated if both know the
 // lengths of their requests, which are compared instead.
 const char *workload_difference(const struct workload *a, const struct workload *b,

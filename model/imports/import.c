@@ -494,6 +494,8 @@ const char *import_file_name(const struct serving_record *record, struct arena *
       arena_printf(arena, "%s|%d|%s|%s|%s|%.17g|%.17g", record->accelerator, record->accelerators,
                    record->precision, record->date, record->published_url, rung->input_tokens,
                    rung->output_tokens);
+  if (*record->node)
+    identity = arena_printf(arena, "%s|node %s", identity, record->node);
   for (size_t i = 0; i < record->file_count; i++)
     identity = arena_printf(arena, "%s|%s", identity, record->files[i].sha256);
   const char *hash = source_sha256(source_from_text("import", identity, arena), arena);

@@ -105,9 +105,10 @@ static const char *why_no_record(const struct query *query) {
                         "no record of %s; data/ does not identify the accelerator '%s': name its "
                         "file with record = FILE",
                         query->accelerator, device);
-  return arena_printf(query->arena, "no record %s%s: see --measurements",
+  return arena_printf(query->arena, "no record %s%s: see --measurements%s",
                       *query->file ? "named " : "of ",
-                      *query->file ? query->file : query->accelerator);
+                      *query->file ? query->file : query->accelerator,
+                      records_name_hint(query->file, query->arena));
 }
 
 // A file that is named counts whatever its device is, unless the device is known to be another

@@ -148,6 +148,12 @@ int records_of_files(const char *const *paths, size_t count, struct records *rec
   return diagnostics->errors > errors ? -1 : 0;
 }
 
+const char *records_name_hint(const char *file, struct arena *arena) {
+  return strchr(file, '/')
+             ? arena_printf(arena, ": give its name without a folder, '%s'", source_file_name(file))
+             : "";
+}
+
 int records_list(const char *directory, const char *const **paths, size_t *count,
                  struct arena *arena, struct diagnostics *diagnostics) {
   struct dirent **entries;

@@ -35,6 +35,10 @@ struct records {
 void records_doubt_day(const char *time, const char *so, const struct source *source,
                        struct diagnostics *diagnostics);
 
+// ": give its name without a folder, 'a.json'" for the path of a record that was not found; "" for
+// a bare name.
+const char *records_name_hint(const char *file, struct arena *arena);
+
 // The paths of every *.json in a directory, ordered by name. A directory that cannot be read is an
 // error. Returns 0 or -1.
 int records_list(const char *directory, const char *const **paths, size_t *count,

@@ -20,10 +20,13 @@ static double strictest(const struct serving_latency *latency, int *percentile) 
   return NAN;
 }
 
+static const char *in_flight_text(double requests, struct arena *arena) {
+  return arena_printf(arena, "%g request%s in flight", requests, requests == 1 ? "" : "s");
+}
+
 static const char *load_text(const struct serving_rung *rung, struct arena *arena) {
   if (rung->load == LOAD_CLOSED)
-    return arena_printf(arena, "%g request%s in flight", rung->concurrency,
-                        rung->concurrency == 1 ? "" : "s");
+    return in_flight_text(rung->concurrency, arena);
   if (!isnan(rung->request_rate))
     return arena_printf(arena, "%.4g requests/s, %s", rung->request_rate,
                         serving_load_names[rung->load]);
@@ -108,6 +111,7 @@ static void fill(const struct served_rungs *rungs, const struct serving_rung *ne
                                    power->source, load_text(nearest, arena),
                                    *power->remark ? "; " : "", power->remark),
       .date = record->date,
+      .load = load_text(nearest, arena),
       .note = "",
       .doubt = doubt_of(nearest, arena),
   };
@@ -224,6 +228,7 @@ static void fill_choice(const struct served_rungs *rungs, const struct curve_cho
   if (choice->is_measured)
     return;
   out->tokens_per_s = choice->tokens_per_s;
+  out->load = in_flight_text(choice->batch, arena);
   out->doubt = doubt_of_curve(rungs, arena);
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
   const char *how = arena_printf(arena, "interpolated to %d requests in flight, of %g to %g%s%s",
@@ -266,6 +271,26 @@ static const struct serving_rung *fastest_within(const struct served_rungs *rung
       best = rung;
   }
   return best;
+}
+
+// Whether a time of some rung is within a limit.
+static bool any_within(const struct served_rungs *rungs, size_t latency, double limit) {
+  for (size_t i = 0; i < rungs->count; i++) {
+    const struct serving_latency *its = latency ? &rungs->list[i]->tpot : &rungs->list[i]->ttft;
+    if (curve_is_within(serving_percentile(its, rungs->percentile), limit))
+      return true;
+  }
+  return false;
+}
+
+enum workload_key served_missed(const struct served_rungs *rungs,
+                                const struct curve_limits *limits) {
+  const double fastest = rungs->closed ? curve_interactivity(&rungs->curve, 0) : 0;
+  if (!curve_is_within(limits->interactivity, fastest))
+    return WORKLOAD_INTERACTIVITY;
+  if (!any_within(rungs, 0, limits->ttft_s))
+    return WORKLOAD_TTFT;
+  return any_within(rungs, 1, limits->tpot_s) ? WORKLOAD_KEYS : WORKLOAD_TPOT;
 }
 
 static const char *why_no_arrivals(const struct served_rungs *rungs,

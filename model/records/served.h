@@ -10,6 +10,7 @@
 #include "base/source.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
 #include "model/records/served_rungs.h"
 #include "model/records/serving.h"
 
@@ -26,6 +27,7 @@ struct served {
   enum grade grade, power_grade;     // of the throughput, and of the watts
   struct place place;
   const char *source, *power_source, *date; // in words
+  const char *load;                         // "164 requests in flight", interpolated or not
   const char *note;                         // what the load means: a sentence without a full stop
   const char *doubt;                        // why the throughput may be wrong: the same, or ""
 };
@@ -43,6 +45,10 @@ const char *served_at(const struct served_rungs *rungs, int batch, struct served
 // none.
 const char *served_within(const struct served_rungs *rungs, const struct curve_limits *limits,
                           struct curve_choice *choice, struct served *out, struct arena *arena);
+
+// The limit that no usable rung meets by itself, or WORKLOAD_KEYS if each is met by some.
+enum workload_key served_missed(const struct served_rungs *rungs,
+                                const struct curve_limits *limits);
 
 // A request's input tokens as requested, if that is within REQUEST_LENGTHS of what was served, so
 // that two records of one test agree; else as served.

@@ -48,7 +48,7 @@ bool served_is_there(const struct served_request *request) {
 
 const struct serving_record *served_named(const struct records *records, const char *file) {
   const struct workload none = {.values = {NULL}};
-  const struct served_request request = {records, file, "", &none, 0, 0};
+  const struct served_request request = {records, file, "", &none, 0, 0, 0};
   for (size_t i = 0; *file && i < records->serving_count; i++)
     if (is_candidate(&request, records->servings[i]))
       return records->servings[i];
@@ -204,9 +204,10 @@ static const char *why_nothing(const struct query *query, const char *contradict
   if (query->records)
     return arena_printf(query->arena, "every rung of the serving records of '%s' was refused",
                         request->accelerator);
-  return arena_printf(query->arena, "no serving record %s%s: see --measurements",
+  return arena_printf(query->arena, "no serving record %s%s: see --measurements%s",
                       *request->file ? "named " : "of ",
-                      *request->file ? request->file : request->accelerator);
+                      *request->file ? request->file : request->accelerator,
+                      records_name_hint(request->file, query->arena));
 }
 
 static const char *find(struct query *query) {
@@ -295,5 +296,5 @@ const char *served_find(const struct served_request *request, struct served_rung
   const char *why = find(&query);
   if (!why)
     why = choose(&query, rungs);
-  return why ? why : served_draw_curve(rungs, request->workload, arena);
+  return why ? why : served_draw_curve(rungs, request->workload, request->percentile, arena);
 }

@@ -21,6 +21,7 @@ struct served_request {
   const char *file, *accelerator; // "": any file; an id, or "cpu"
   const struct workload *workload;
   double input_tokens, output_tokens; // of a request; 0: not stated
+  int percentile; // at which times are judged in every option's record; 0: the record's own
 };
 
 // Whether there is a record of the accelerator, with a model and precision that do not contradict

@@ -35,19 +35,35 @@ static size_t count_times(const struct served_rungs *rungs, size_t count, int pe
   return told;
 }
 
-// The percentile for which most rungs have the times; the strictest if several tie; 0: none.
-static int common_percentile(const struct served_rungs *rungs, const struct workload *workload) {
-  static const int percentiles[] = {99, 95, 90};
+static const int percentiles[SERVED_PERCENTILES] = {99, 95, 90};
+
+void served_tally_add(struct served_tally *tally, const struct served_rungs *rungs,
+                      const struct workload *workload) {
+  size_t told[SERVED_PERCENTILES], in_all = 0;
+  for (size_t p = 0; p < SERVED_PERCENTILES; p++)
+    in_all += told[p] = count_times(rungs, rungs->count, percentiles[p], workload);
+  for (size_t p = 0; p < SERVED_PERCENTILES && in_all; p++) {
+    tally->told[p] += told[p];
+    tally->untold[p] |= !told[p];
+  }
+}
+
+int served_tally_percentile(const struct served_tally *tally) {
   size_t most = 0;
   int percentile = 0;
-  for (size_t p = 0; p < sizeof percentiles / sizeof percentiles[0]; p++) {
-    const size_t told = count_times(rungs, rungs->count, percentiles[p], workload);
-    if (told <= most)
+  for (size_t p = 0; p < SERVED_PERCENTILES; p++) {
+    if (tally->untold[p] || tally->told[p] <= most)
       continue;
-    most = told;
+    most = tally->told[p];
     percentile = percentiles[p];
   }
   return percentile;
+}
+
+static int own_percentile(const struct served_rungs *rungs, const struct workload *workload) {
+  struct served_tally tally = {0};
+  served_tally_add(&tally, rungs, workload);
+  return served_tally_percentile(&tally);
 }
 
 double served_watts(const struct served_rungs *rungs, double watts,
@@ -65,9 +81,11 @@ static enum serving_coverage coverage_of(const struct served_rungs *rungs) {
 }
 
 const char *served_draw_curve(struct served_rungs *rungs, const struct workload *workload,
-                              struct arena *arena) {
+                              int percentile, struct arena *arena) {
   struct curve *curve = &rungs->curve;
-  const int percentile = rungs->percentile = common_percentile(rungs, workload);
+  if (!count_times(rungs, rungs->count, percentile, workload))
+    percentile = own_percentile(rungs, workload);
+  rungs->percentile = percentile;
   rungs->covers = coverage_of(rungs);
   *curve = (struct curve){
       .accelerators = rungs->record->accelerators,

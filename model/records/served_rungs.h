@@ -24,10 +24,24 @@ struct served_rungs {
   size_t count, closed;               // of all, of closed loops
   struct curve curve;                 // of the closed loops
   enum serving_coverage covers;       // what the curve's load_power is of
-  int percentile;     // which most rungs tell of the times that the workload limits; 0: none
+  int percentile;     // at which the times that the workload limits are judged; 0: none
   size_t others;      // other records that would do as well
   const char *remark; // a note on the choice: a sentence without a full stop, or ""
 };
+
+// How many rungs of several records tell of the times that the workload limits, at each percentile.
+enum { SERVED_PERCENTILES = 3 };
+struct served_tally {
+  size_t told[SERVED_PERCENTILES]; // P99, P95, P90
+  bool untold[SERVED_PERCENTILES]; // of a record that has another one
+};
+
+// Counts a record whose times the workload limits; one without any percentile does not count.
+void served_tally_add(struct served_tally *tally, const struct served_rungs *rungs,
+                      const struct workload *workload);
+
+// The percentile that every record has, on most rungs; the strictest if several tie; 0: none.
+int served_tally_percentile(const struct served_tally *tally);
 
 // Whether two lengths are the same within REQUEST_LENGTHS; so are two that are not stated, NAN.
 bool served_is_alike(double a, double b);
@@ -39,9 +53,10 @@ const char *served_lengths_text(const struct served_rungs *rungs, struct arena *
 double served_watts(const struct served_rungs *rungs, double watts,
                     const struct serving_power *power);
 
-// Fills in the curve, for the times that the workload limits. Returns NULL, or why there is none,
-// as message text in the arena: two rungs with the same load.
+// Fills in the curve, for the times that the workload limits, at a percentile or, if it is 0 or no
+// rung has it, at the record's own. Returns NULL, or why there is none, as message text in the
+// arena: two rungs with the same load.
 const char *served_draw_curve(struct served_rungs *rungs, const struct workload *workload,
-                              struct arena *arena);
+                              int percentile, struct arena *arena);
 
 #endif

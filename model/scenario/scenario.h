@@ -94,8 +94,9 @@ struct scenario {
   size_t offer_count;
   const struct ini_section *questions; // [claim NAME], [free], [demand NAME], ...: as written
   size_t question_count;
-  struct catalog *catalog;            // the data used to resolve it; tables are loaded on demand
-  const struct records *records;      // of --measurements
+  struct catalog *catalog;       // the data used to resolve it; tables are loaded on demand
+  const struct records *records; // of --measurements
+  int percentile; // at which ttft and tpot are judged in every option's record; 0: its own
   const char *measurements_directory; // NULL: not requested
   // The statements about the options, so that one can be resolved again in another case or with an
   // amendment: resolution.h.

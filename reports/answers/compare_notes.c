@@ -127,7 +127,7 @@ static const char *workload_words(const struct workload *workload, struct arena 
       [WORKLOAD_ACTIVATIONS] = {"", " activations"},
       [WORKLOAD_KV] = {"", " KV cache"},
       [WORKLOAD_HEAD] = {"", " head"},
-      [WORKLOAD_INTERACTIVITY] = {"", " for each user"},
+      [WORKLOAD_INTERACTIVITY] = {"", " per user on average"},
       [WORKLOAD_TTFT] = {"TTFT ", ""},
       [WORKLOAD_TPOT] = {"TPOT ", ""},
       [WORKLOAD_BATCH] = {"batch ", ""},

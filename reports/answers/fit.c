@@ -383,7 +383,9 @@ static void add_rates(const struct writing *writing) {
       add_rate_row(writing, table, &writing->fits[o]);
   table->note =
       "The largest batch in the measured range that meets the target, interpolated between "
-      "measured batches. Per user is throughput divided by batch; for serving it includes prefill.";
+      "measured batches. Per user is throughput divided by batch, an average; for serving it "
+      "includes "
+      "prefill.";
   if (!table->row_count)
     writing->answer->table_count--;
 }

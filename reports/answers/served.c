@@ -88,8 +88,9 @@ static struct answer_table *add_curves(struct answer *answer, struct heading who
   static const size_t wide[] = {5, 8, 6, 9, 11}; // columns that a narrow terminal leaves out
   for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
     table->columns[wide[i]].room = ROOM_WIDE;
-  table->note = "Times to first token (TTFT) and per output token (TPOT) are over a rung's "
-                "requests; energy is for what the meter covers. A refused rung is not used.";
+  table->note = "Per user is an average. Times to first token (TTFT) and per output token (TPOT) "
+                "are over a rung's requests; energy is for what the meter covers. A refused rung "
+                "is not used.";
   return table;
 }
 

@@ -172,7 +172,7 @@ static void write_workload(struct book *book, const struct option *option) {
       [WORKLOAD_BASIS] = "Basis: serving (prefill included) or decode",
       [WORKLOAD_SCENARIO] = "Benchmark scenario",
       [WORKLOAD_TOKENS] = "Tokens counted",
-      [WORKLOAD_INTERACTIVITY] = "Tokens per second per user",
+      [WORKLOAD_INTERACTIVITY] = "Tokens per second per user, on average",
       [WORKLOAD_TTFT] = "Maximum seconds to first token",
       [WORKLOAD_TPOT] = "Maximum milliseconds per output token",
       [WORKLOAD_BATCH] = "Concurrent requests",

@@ -97,6 +97,12 @@ NAMES = [
       for key, typed in (("pue", "PUE"), ("utilization", "utilisation"), ("electricity_price", "electricty_price"),
                          ("accelerators", "acelerators"), ("list_price", "list_prise"), ("accelerator", "acelerator"),
                          ("accelerator", "Accelarator"))),
+    *(bad(f"an input by its common name {typed}", below("[common]", f"{MARK}{typed} = 4"),
+          f"unknown.*{typed}.*did you mean '{key}'")
+      for key, typed in (("failure_rate", "annual_failures"), ("failure_rate", "afr"), ("engineers", "fte"),
+                         ("delay_damages", "liquidated_damages"), ("grid_intensity", "carbon_intensity"),
+                         ("accelerators_per_node", "gpus_per_node"), ("cache_hit", "cache_hit_rate"),
+                         ("pue", "power_usage_effectiveness"), ("demand", "tokens_per_day"))),
     # A required input in the wrong section is not missing, too.
     bad("input in [scenario]", below("[scenario]", MARK + "pue = 1.25", text=swap("pue = 1.25\n", "")),
         r"'pue' belongs in \[common\] or an option"),

@@ -580,6 +580,16 @@ def test_nodes_of_a_delivery():
         expect(('--node of import and of the probe names it' in said) != named, said)
 
 
+def test_a_node_is_part_of_the_name():
+    """The same results of two nodes are two records, and neither is that of an unnamed node."""
+    folder = Imports()
+    file = folder.write('result.json', vllm(16, 640))
+    for more in ([], ['--node', 'n1'], ['--node', 'n2'], ['--node', 'n2']):
+        expect(folder.run([file], *options(), *more).returncode == DONE, 'not imported')
+    nodes = sorted(json.loads(path.read_text())['node'] for path in folder.records.glob('*.json'))
+    expect(nodes == ['', 'n1', 'n2'], nodes)
+
+
 def test_runs_that_are_missing():
     """One run of each node does not tell how much runs differ."""
     folder = Imports()

@@ -102,6 +102,18 @@ def test_utilization_is_tokens_over_capacity():
 COUNTED = 'production_throughput = 1250 token/s/gpu'
 
 
+def test_served_beside_stated():
+    """A utilization by tokens served is not that of a plan: ranked against each other, both are named."""
+    folder = Counters()
+    read_in(folder)
+    beside = '\n[option b]\naccelerator = h200-sxm-141\nlist_price = 30000 USD\nthroughput = 4202 token/s\n'
+    for key, wanted in (('utilization = 60 %', 'utilization: a 30.4 % by tokens served, b 60.0 % as stated'),
+                        (f'production = {folder.record().name}', None)):
+        path = folder.write('beside.ini', folder.scenario().read_text() + beside + key + '\n')
+        warned = ' '.join(run_json('compare', path, '--measurements', folder.records)['warnings'])
+        expect((wanted or '') in warned and ('do not serve the same' in warned) == bool(wanted), warned)
+
+
 def test_tokens_are_an_input():
     """They stay as they were counted whatever the throughput is: stated, set, in a case, swung or drawn."""
     folder = Counters()
@@ -217,7 +229,8 @@ def test_refused_in_a_scenario():
                               ({'throughput': 'decode_throughput = 5000 token/s'}, 'needs a serving throughput'),
                               ({'model': 'llama-3.1-8b'}, "its 'demand' does"),
                               ({'accelerator': 'h100-sxm5-80'}, "its 'demand' does"),
-                              ({'record': 'none.json'}, 'no record of production')):
+                              ({'record': 'none.json'}, 'no record of production'),
+                              ({'record': 'records/a.json'}, "give its name without a folder, 'a.json'")):
         done = run('compare', folder.scenario(**changes), '--measurements', folder.records)
         expect(done.returncode == BAD_INPUT and fragment in done.stderr, (changes, done.stderr))
 

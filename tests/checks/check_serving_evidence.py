@@ -145,13 +145,112 @@ def test_times(place):
         expect_rate(place.compare(*settings), rate, watts, 'measured' if batch == 64 else 'projected')
         expect(place.compare(*settings)['options'][0]['workload']['batch'] == str(batch), settings)
     for settings, words in ((['workload.ttft=1 s', 'workload.tpot=12 ms'], 'TTFT 1 s, TPOT 12 ms, batch'),
-                            (['workload.interactivity=80 token/s'], '80 token/s for each user, batch')):
+                            (['workload.interactivity=80 token/s'], '80 token/s per user on average, batch')):
         shown = ' '.join(run('compare', place.path, '-q', *place.arguments(settings)).stdout.split())
         expect(f', {words}' in shown, shown)
     place.refused('no measured point meets it: at batch 1 P99 is 0.2 s', 'workload.ttft=100 ms')
     place.refused('ttft must be above 0 s', 'workload.ttft=0 s')
     place.records(serving(*({**each, 'ttft': NO_LATENCY} for each in CURVE)))
     place.refused('give no P90', 'workload.ttft=1 s')
+
+
+def lacking(percentile):
+    return [{**each, **{time: {**each[time], percentile: None} for time in ('ttft', 'tpot')}} for each in CURVE]
+
+
+LONGER = [{**each, **{time: {**each[time], 'p99_s': 1.5 * each[time]['p90_s']} for time in ('ttft', 'tpot')}}
+          for each in CURVE]
+SHORTER = lacking('p99_s')
+
+
+def test_one_percentile(place):
+    """Both are judged at the percentile that both records have: a longer test, which knows P99 too, changes nothing."""
+    longer, shorter = LONGER, SHORTER
+    settings = 'workload.ttft=600 ms', 'workload.tpot=100 ms'
+    rates = []
+    try:
+        place.path.write_text(SCENARIO + OTHER)
+        for mine, other, words in ((longer, shorter, 'TTFT P90 '), (shorter, longer, 'TTFT P90 '),
+                                   (longer, longer, 'TTFT P99 ')):
+            place.records(serving(*mine), serving(*other, accelerator='b200-sxm-180'))
+            answer = place.compare(*settings)
+            its = [item(answer, 'throughput', option) for option in ('mine', 'other')]
+            expect(all(words in each['source'] for each in its), its)
+            expect(near(its[0]['value'], its[1]['value']), its)
+            rates.append(its[0]['value'])
+        expect(near(rates[0], rates[1]) and rates[2] < rates[0], rates)
+        place.records(serving(*lacking('p90_s')), serving(*shorter, accelerator='b200-sxm-180'))
+        place.refused('not comparable, the share of requests that meet ttft and tpot: P99 and P90', *settings)
+        answer = run_json('compare', place.path, '--mixed', *place.arguments(settings))
+        expect('P99 and P90' in json.dumps(answer) and not any(each.get('cheapest') for each in answer['options']), answer)
+    finally:
+        place.path.write_text(SCENARIO)
+
+
+def test_one_percentile_of_a_workload(place):
+    """So it is where a workload is routed: what one vendor's share costs does not depend on how long it tested."""
+    costs = []
+    try:
+        place.path.write_text(SCENARIO + OTHER.replace('b200-sxm-180', 'mi300x-192') +
+                              '[demand chat]\ntokens = 4000 Mtok/day\n')
+        for mine in (LONGER, SHORTER):
+            place.records(serving(*mine), serving(*SHORTER, accelerator='mi300x-192'))
+            settings = 'workload.ttft=600 ms', 'workload.tpot=100 ms'
+            rows = run_json('route', place.path, *place.arguments(settings))['answers'][0]['tables']['sourcing']['rows']
+            costs.append(next(row['cost'] for row in rows if row['sourcing'] == 'all from nvidia'))
+        expect(near(*costs), costs)
+    finally:
+        place.path.write_text(SCENARIO)
+
+
+def test_the_limit_to_blame(place):
+    place.records(serving(*CURVE[:2]))
+    limits = 'ttft = 1 s\ntpot = 5 ms\n'
+    try:
+        place.path.write_text(SCENARIO.replace('utilization', limits + 'utilization', 1))
+        line = SCENARIO.replace('utilization', limits, 1).split('\n').index('tpot = 5 ms') + 1
+        place.refused(f'{place.path}:{line}:')
+    finally:
+        place.path.write_text(SCENARIO)
+
+
+LOADS = 'the servers were tested under unlike loads'
+
+
+def test_unlike_loads(place):
+    """A closed loop beside arrivals is named, with both loads; arrivals beside arrivals are not."""
+    arrivals = {**rung(1, 8000, **times(0.9, 0.02)), 'load': 'Poisson arrivals', 'concurrency': None,
+                'request_rate': 16.0}
+    closed = serving(*CURVE[:2])
+    try:
+        place.path.write_text(SCENARIO + OTHER)
+        for mine, differ in ((closed, True), (serving(arrivals), False)):
+            place.records(mine, serving(arrivals, accelerator='b200-sxm-180'))
+            for settings in ((), ('workload.ttft=950 ms',)):
+                warned = ' '.join(place.compare(*settings)['warnings'])
+                expect((LOADS in warned) == differ, warned)
+                expect(not differ or 'requests in flight (a closed loop); other with 16 requests/s, Poisson arrivals' in
+                       warned, warned)
+    finally:
+        place.path.write_text(SCENARIO)
+
+
+def test_unlike_demands(place):
+    """What ranked options must serve is named where it differs, and not where it is alike."""
+    place.records(serving(*CURVE), serving(*CURVE, accelerator='b200-sxm-180'))
+    alike = 'demand=20 Gtok/day'
+    try:
+        place.path.write_text((SCENARIO + OTHER).replace('accelerators = 8\n', ''))
+        for settings, words in (
+                ((alike,), None), ((alike, 'mine.demand=20000 Mtok/day'), None), ((alike, 'day_profile=office'), None),
+                ((alike, 'mine.day_profile=flat'), None), ((alike, 'mine.utilization=60 %'), None),
+                ((alike, 'mine.demand=10 Gtok/day'), 'demand: mine 10 Gtok/day, other 20 Gtok/day'),
+                ((alike, 'other.day_profile=office'), 'day profile: mine flat, other office'),
+                ((alike, 'mine.demand=10 Gtok/day', 'other.day_profile=office'), 'Gtok/day; day profile: ')):
+            warned = ' '.join(place.compare(*settings)['warnings'])
+            expect(('do not serve the same' in warned) == bool(words) and (words or '') in warned, (settings, warned))
+    finally:
+        place.path.write_text(SCENARIO)
 
 
 def test_arrivals(place):

@@ -12,6 +12,9 @@
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
+#include "model/records/served_rungs.h"
+#include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
 #include "model/scenario/reading/colocation.h"
@@ -500,10 +503,9 @@ static void pretend_meant(struct resolving *resolving) {
   }
 }
 
-static void settle(struct resolving *resolving) {
-  const size_t errors = resolving->diagnostics->errors;
-  if (resolving->option->lacks_offer)
-    return; // what it needs may be in the offer
+// What its layers state, and what its hardware gives. Returns 0, or -1 if it is unknown what that
+// is.
+static int settle_stated(struct resolving *resolving, size_t errors) {
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     settle_case(resolving, c, errors);
   quoted_sums_settle(resolving);
@@ -516,7 +518,14 @@ static void settle(struct resolving *resolving) {
   colocation_apply(resolving);
   schedules_settle(resolving);
   tiers_settle(resolving);
-  if (resolving->option->provider || hardware_apply(resolving) == 0) {
+  return resolving->option->provider ? 0 : hardware_apply(resolving);
+}
+
+static void settle(struct resolving *resolving) {
+  const size_t errors = resolving->diagnostics->errors;
+  if (resolving->option->lacks_offer)
+    return; // what it needs may be in the offer
+  if (settle_stated(resolving, errors) == 0) {
     throughput_apply(resolving);
     utilization_apply(resolving);
     load_power_find(resolving);
@@ -613,9 +622,70 @@ static void find_periods(struct scenario *scenario) {
   scenario->periods = scenario_columns(scenario, longest);
 }
 
+// A copy of the scenario, with options that can be changed.
+static struct scenario *copy_of(const struct scenario *scenario, struct arena *arena) {
+  struct scenario *copy = arena_alloc(arena, sizeof *copy);
+  *copy = *scenario;
+  copy->options = arena_array(arena, scenario->option_count, sizeof *copy->options);
+  memcpy(copy->options, scenario->options, scenario->option_count * sizeof *copy->options);
+  const size_t inputs = (size_t)scenario->model->count;
+  copy->finds = arena_array(arena, inputs, sizeof *copy->finds);
+  memcpy(copy->finds, scenario->finds, inputs * sizeof *copy->finds);
+  return copy;
+}
+
+// ---- the percentile by which all options are judged
+
+static bool limits_times(const struct selections *selections) {
+  static const enum workload_key times[] = {WORKLOAD_TTFT, WORKLOAD_TPOT};
+  for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+    if (selection_of(selections, SELECT_WORKLOAD + (int)times[i]))
+      return true;
+  return false;
+}
+
+static bool any_limits_times(const struct scenario *scenario) {
+  for (size_t s = 0; s <= scenario->option_count; s++)
+    if (limits_times(&scenario->selections[s]))
+      return true;
+  return false;
+}
+
+// Options whose records tell of different percentiles are judged by one that all of them have: who
+// tests longer, and so knows a stricter one, must not lose by it. The amendment is of one option,
+// and its workload of all. 0: there is none, or nothing to judge.
+static int find_percentile(const struct scenario *scenario, size_t number,
+                           const struct amendment *amendment) {
+  struct arena scratch = {NULL};
+  struct diagnostics quiet = {.arena = &scratch};
+  struct served_tally tally = {0};
+  struct scenario *copy = copy_of(scenario, &scratch);
+  for (size_t o = 0; o < copy->option_count; o++) {
+    struct amendment its = amendment ? *amendment : (struct amendment){.scenario = scenario};
+    struct lack lack = {.kind = LACK_NONE};
+    if (o != number)
+      its.option = (struct selections){0};
+    struct resolving resolving = resolving_new(copy, o, amendment ? &its : NULL, &scratch, &quiet);
+    resolving.lack = &lack;
+    if (!resolving.option->lacks_offer && settle_stated(&resolving, quiet.errors) == 0)
+      throughput_tally(&resolving, &tally);
+  }
+  arena_free(&scratch);
+  return served_tally_percentile(&tally);
+}
+
+static int percentile_of_all(const struct scenario *scenario, size_t number,
+                             const struct amendment *amendment) {
+  return scenario->option_count > 1 && scenario->records->serving_count > 1 &&
+                 any_limits_times(scenario)
+             ? find_percentile(scenario, number, amendment)
+             : 0;
+}
+
 void scenario_resolve(struct scenario *scenario, struct arena *arena,
                       struct diagnostics *diagnostics) {
   const size_t count = (size_t)scenario->model->count;
+  scenario->percentile = percentile_of_all(scenario, 0, NULL);
   struct companions *companions = arena_array(arena, scenario->case_count, sizeof *companions);
   for (size_t c = 0; c < scenario->case_count; c++)
     companions[c] = (struct companions){arena_array(arena, count, sizeof(bool)),
@@ -640,24 +710,13 @@ void scenario_evaluate(struct scenario *scenario, struct arena *arena,
     evaluate_option(scenario, &scenario->options[o], arena, diagnostics);
 }
 
-// A copy of the scenario, with options that can be changed.
-static struct scenario *copy_of(const struct scenario *scenario, struct arena *arena) {
-  struct scenario *copy = arena_alloc(arena, sizeof *copy);
-  *copy = *scenario;
-  copy->options = arena_array(arena, scenario->option_count, sizeof *copy->options);
-  memcpy(copy->options, scenario->options, scenario->option_count * sizeof *copy->options);
-  const size_t inputs = (size_t)scenario->model->count;
-  copy->finds = arena_array(arena, inputs, sizeof *copy->finds);
-  memcpy(copy->finds, scenario->finds, inputs * sizeof *copy->finds);
-  return copy;
-}
-
 const struct option *option_resolve(const struct scenario *scenario, size_t number,
                                     const struct amendment *amendment, struct lack *lack,
                                     struct arena *arena, struct diagnostics *diagnostics) {
   const size_t errors = diagnostics->errors;
-  struct resolving resolving =
-      resolving_new(copy_of(scenario, arena), number, amendment, arena, diagnostics);
+  struct scenario *copy = copy_of(scenario, arena);
+  copy->percentile = percentile_of_all(scenario, number, amendment);
+  struct resolving resolving = resolving_new(copy, number, amendment, arena, diagnostics);
   *lack = (struct lack){.kind = LACK_NONE};
   resolving.lack = lack;
   settle(&resolving);

@@ -25,6 +25,7 @@
 #include "model/scenario/reading/tiers.h"
 #include "model/scenario/sources/load_power.h"
 #include "model/scenario/sources/recorded_prefill.h"
+#include "model/scenario/unlike_service.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -652,6 +653,7 @@ void scenario_assess(struct scenario *scenario, struct arena *arena) {
   warn_of_idle_power(scenario, arena);
   warn_of_uneven_power(scenario, arena);
   warn_of_differences(scenario, arena);
+  unlike_service_warn(scenario, arena);
   periods_warn(scenario, arena);
   schedules_warn(scenario, arena);
   warn_of_rounds(scenario, arena);

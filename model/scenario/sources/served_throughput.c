@@ -1,6 +1,7 @@
 #include "model/scenario/sources/served_throughput.h"
 
 #include "base/arena.h"
+#include "base/source.h"
 #include "model/cost/units.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
@@ -19,13 +20,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+// The place of the limit that is to blame, the first stated if none is alone.
+static struct place missed_place(const struct option *option, const struct served_rungs *rungs,
+                                 const struct curve_limits *limits) {
+  const enum workload_key missed = served_missed(rungs, limits);
+  return missed < WORKLOAD_KEYS && *option->workload.values[missed]
+             ? option->workload.places[missed]
+             : user_rate_place(option);
+}
+
 static struct lack served_within_limits(const struct sources *sources,
                                         const struct served_rungs *rungs, struct served *served) {
   struct option *option = sources->option;
   const struct curve_limits limits = user_rate_limits(sources);
   const char *why = served_within(rungs, &limits, &option->choice, served, sources->arena);
   if (why)
-    return (struct lack){LACK_RATE, user_rate_place(option), why};
+    return (struct lack){LACK_RATE, missed_place(option, rungs, &limits), why};
   if (option->choice.batch)
     user_rate_take(sources, &rungs->curve);
   return (struct lack){.kind = LACK_NONE};
@@ -56,6 +66,8 @@ static void take_served_workload(const struct sources *sources, const struct ser
   values[WORKLOAD_SPECULATION] = rungs->record->speculation;
   values[WORKLOAD_BASIS] = "serving";
   values[WORKLOAD_TOKENS] = "output";
+  if (workload_limits_times(&sources->option->workload))
+    sources->option->workload.percentile = rungs->percentile;
   if (!*values[WORKLOAD_CONTEXT] && isfinite(rungs->input_tokens))
     values[WORKLOAD_CONTEXT] = arena_printf(sources->arena, "%.0f", served_input_tokens(served));
   if (rungs->record->grade != GRADE_BENCHMARK)

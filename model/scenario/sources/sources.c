@@ -43,7 +43,8 @@ static struct served_request served_request_of(const struct resolving *resolving
                                  .accelerator = resolving->option->accelerator,
                                  .workload = &resolving->option->workload,
                                  .input_tokens = tokens_of(resolving, "input_tokens"),
-                                 .output_tokens = tokens_of(resolving, "output_tokens")};
+                                 .output_tokens = tokens_of(resolving, "output_tokens"),
+                                 .percentile = resolving->scenario->percentile};
 }
 
 struct sources sources_of(struct resolving *resolving) {

@@ -11,6 +11,8 @@
 #include "model/evidence/workload.h"
 #include "model/records/recorded.h"
 #include "model/records/served.h"
+#include "model/records/served_choice.h"
+#include "model/records/served_rungs.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
@@ -41,6 +43,18 @@ static void fill_workload(const struct sources *sources) {
       model < 0 ? "" : table_cell(models, (size_t)model, "shipped_precision");
   workload->input_tokens = fmax(sources->request.input_tokens, 0);
   workload->output_tokens = fmax(sources->request.output_tokens, 0);
+}
+
+void throughput_tally(struct resolving *resolving, struct served_tally *tally) {
+  const struct sources sources = sources_of(resolving);
+  const struct workload *workload = &resolving->option->workload;
+  struct served_rungs rungs;
+  fill_workload(&sources);
+  if (!resolving->option->provider && workload_limits_times(workload) &&
+      !contradiction_refuse(&sources) && !sources_stated(&sources) &&
+      !projected_throughput_counts(&sources) && served_throughput_speaks(&sources) &&
+      !served_find(&sources.served, &rungs, sources.arena))
+    served_tally_add(tally, &rungs, workload);
 }
 
 static bool has(const struct resolving *resolving, const char *input) {

@@ -66,9 +66,9 @@ enum grade user_rate_power_grade(const struct option *option, enum grade grade) 
 static const char *place_words(const struct sources *sources, const char *source, bool measured) {
   const struct option *option = sources->option;
   const struct curve *curve = option->curve;
-  return arena_printf(sources->arena, "%s; %s batch %d of %g to %g for %s per user", source,
-                      measured ? "at" : "interpolated to", option->choice.batch, curve->batch[0],
-                      curve->batch[curve->count - 1],
+  return arena_printf(sources->arena, "%s; %s batch %d of %g to %g for %s per user on average",
+                      source, measured ? "at" : "interpolated to", option->choice.batch,
+                      curve->batch[0], curve->batch[curve->count - 1],
                       option->workload.values[WORKLOAD_INTERACTIVITY]);
 }
 

@@ -1,5 +1,5 @@
-// user_rate: the batch at which every user gets a rate, or an answer in time: interactivity, ttft
-// and tpot choose it on a curve over the batch.
+// user_rate: the batch at which users get a rate on average, or an answer in time: interactivity,
+// ttft and tpot choose it on a curve over the batch.
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_USER_RATE_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_USER_RATE_H
 

@@ -43,7 +43,8 @@ static const char *refuse_production(const struct resolving *resolving, const ch
   const char *const *workload = option->workload.values;
   struct arena *arena = resolving->arena;
   if (!production)
-    return arena_printf(arena, "no record of production named '%s' among the --measurements", file);
+    return arena_printf(arena, "no record of production named '%s' among the --measurements%s",
+                        file, records_name_hint(file, arena));
   if (differs(option->accelerator, production->accelerator) ||
       differs(workload[WORKLOAD_MODEL], production->model) ||
       differs(workload[WORKLOAD_PRECISION], production->precision))

@@ -245,7 +245,8 @@ static void test_batch_at_rate(void **state) {
       {30, 1, 64, true, ""},
       {240, 8, 64, true, ""},
       {45, 1, 0, false, ""},
-      {100.1, 1, 0, false, "100.1 token/s per user is above the measured range: 100 at batch 1"},
+      {100.1, 1, 0, false,
+       "100.1 token/s per user on average is above the measured range: 100 at batch 1"},
       {29.9, 1, 0, false, "below the measured range: 100 at batch 1 down to 30 at batch 64"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

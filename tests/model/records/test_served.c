@@ -78,7 +78,7 @@ static void start(struct scene *scene) {
     scene->workload.values[k] = "";
   scene->workload.values[WORKLOAD_MODEL] = "llama";
   scene->workload.values[WORKLOAD_PRECISION] = "fp8";
-  scene->request = (struct served_request){&scene->records, "", "h200", &scene->workload, 0, 0};
+  scene->request = (struct served_request){&scene->records, "", "h200", &scene->workload, 0, 0, 0};
 }
 
 static const char *find(struct scene *scene) {
@@ -536,6 +536,66 @@ static void test_percentile_of_arrivals(void **state) {
   fixture_end(&scene.fixture);
 }
 
+// Several records are judged at the percentile that all of them have on most rungs.
+static void test_percentile_of_several(void **state) {
+  (void)state;
+  static const struct {
+    size_t with_p99[2], with_p90[2]; // rungs of each record
+    int percentile;
+  } expected[] = {{{5, 5}, {5, 5}, 99}, {{5, 0}, {5, 5}, 90}, {{0, 5}, {5, 5}, 90},
+                  {{5, 1}, {5, 5}, 90}, {{5, 0}, {0, 5}, 0},  {{5, 0}, {5, 0}, 99}};
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    struct served_tally tally = {0};
+    struct scene scene;
+    start(&scene);
+    scene.workload.values[WORKLOAD_TTFT] = "2 s";
+    scene.rungs[4].refused = "";
+    for (size_t one = 0; one < 2; one++) {
+      for (size_t r = 0; r < RUNGS; r++) {
+        scene.rungs[r].ttft.p99_s = r < expected[i].with_p99[one] ? 0.2 : NAN;
+        scene.rungs[r].ttft.p90_s = r < expected[i].with_p90[one] ? 0.1 : NAN;
+      }
+      assert_null(find(&scene));
+      served_tally_add(&tally, &scene.found, &scene.workload);
+    }
+    assert_int_equal(served_tally_percentile(&tally), expected[i].percentile);
+    fixture_end(&scene.fixture);
+  }
+}
+
+// One that no rung has is not asked for in vain: the record's own is used.
+static void test_percentile_asked_for(void **state) {
+  (void)state;
+  static const int asked[] = {0, 99, 95, 90}, given[] = {99, 99, 99, 90};
+  for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+    struct scene scene;
+    start(&scene);
+    scene.request.percentile = asked[i];
+    assert_null(find(&scene));
+    assert_int_equal(scene.found.percentile, given[i]);
+    assert_int_equal(scene.found.curve.percentile, given[i]);
+    fixture_end(&scene.fixture);
+  }
+}
+
+// The limit that no rung meets is to blame, none if each is met by some.
+static void test_missed(void **state) {
+  (void)state;
+  static const struct {
+    struct curve_limits limits;
+    enum workload_key missed;
+  } expected[] = {{{0, 1, 0.005}, WORKLOAD_TPOT},
+                  {{0, 0.1, 0.02}, WORKLOAD_TTFT},
+                  {{200, 1, 0.02}, WORKLOAD_INTERACTIVITY},
+                  {{0, 1, 0.02}, WORKLOAD_KEYS}};
+  struct scene scene;
+  start(&scene);
+  assert_null(find(&scene));
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+    assert_int_equal(served_missed(&scene.found, &expected[i].limits), expected[i].missed);
+  fixture_end(&scene.fixture);
+}
+
 // A rung without watts takes them from those around it, graded projected, but not beyond them.
 static void test_watts_of_some(void **state) {
   (void)state;
@@ -635,6 +695,9 @@ int main(void) {
       cmocka_unit_test(test_an_unknown_load),
       cmocka_unit_test(test_arrivals_and_closed_loops),
       cmocka_unit_test(test_percentile_of_arrivals),
+      cmocka_unit_test(test_percentile_of_several),
+      cmocka_unit_test(test_percentile_asked_for),
+      cmocka_unit_test(test_missed),
       cmocka_unit_test(test_watts_of_some),
       cmocka_unit_test(test_watts_of_two_meters),
       cmocka_unit_test(test_doubt),

@@ -307,7 +307,7 @@ static void expect_decoding(struct place_of_work *work) {
   expect_near(recorded.load_power_w, 4000.0 / 8, 1e-12, "watts of one");
   assert_string_equal(recorded.source,
                       "record a.json: nvidia-h200-sxm, decode only; on 8 devices together");
-  const struct served_request request = {&records, "", "nvidia-h200-sxm", &workload, 0, 0};
+  const struct served_request request = {&records, "", "nvidia-h200-sxm", &workload, 0, 0, 0};
   assert_false(served_is_there(&request));
   assert_null(served_named(&records, "a.json"));
 }

@@ -304,7 +304,7 @@ static void test_rate(void **state) {
                              &fixture.fixture.diagnostics));
   expect_error(&fixture.fixture, "5000 token/s", "");
   assert_int_equal(lack.kind, LACK_RATE);
-  expect_fragment(lack.why, "5000 token/s per user is above the measured range");
+  expect_fragment(lack.why, "5000 token/s per user on average is above the measured range");
   scenario_fixture_end(&fixture);
 }
 

@@ -1,0 +1,172 @@
+#include "model/scenario/unlike_service.h"
+
+#include "base/texts.h"
+#include "model/cost/arithmetic.h"
+#include "model/cost/model.h"
+#include "model/evidence/day.h"
+#include "model/records/served.h"
+#include "model/records/serving.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/ranking.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+// ---- loads of servers
+
+// Requests that follow each other, come at a rate, or come all at once.
+enum load_kind { LOADS_CLOSED, LOADS_ARRIVING, LOADS_AT_ONCE, LOADS_OTHER };
+
+static enum load_kind kind_of(const struct served *served) {
+  switch (served ? served->nearest->load : LOAD_UNKNOWN) {
+  case LOAD_CLOSED: return LOADS_CLOSED;
+  case LOAD_POISSON:
+  case LOAD_CONSTANT: return LOADS_ARRIVING;
+  case LOAD_BURST: return LOADS_AT_ONCE;
+  default: return LOADS_OTHER;
+  }
+}
+
+static void warn_of_loads(struct scenario *scenario, const struct ranking *ranking,
+                          struct arena *arena) {
+  enum load_kind first = LOADS_OTHER;
+  struct texts loads = {0};
+  bool differ = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const struct served *served = option_served(scenario, option);
+    const enum load_kind kind = kind_of(served);
+    if (!ranking->options[o].ranked || kind == LOADS_OTHER)
+      continue;
+    first = first == LOADS_OTHER ? kind : first;
+    differ |= kind != first;
+    texts_add(&loads, arena, "%s with %s%s", option->label, served->load,
+              kind == LOADS_CLOSED ? " (a closed loop)" : "");
+  }
+  if (differ)
+    texts_add(&scenario->warnings, arena,
+              "the servers were tested under unlike loads: %s; requests that arrive may queue, "
+              "those of a closed loop wait for each other, and arrivals count only at the rates "
+              "tested",
+              texts_joined_by(&loads, "; ", arena));
+}
+
+// ---- what the options must serve
+
+// What an option must serve in one respect: as shown, and in a form in which equals are equal
+// texts; NULL for nothing.
+struct service {
+  const char *shown, *same;
+  bool measured; // by a record of production
+};
+
+typedef struct service service_function(const struct scenario *scenario,
+                                        const struct option *option, struct arena *arena);
+
+static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
+                                      const char *input) {
+  return option_figure(scenario, option, scenario->selected, model_find(scenario->model, input));
+}
+
+static const char *texts_added(const char *list, const char *text, struct arena *arena) {
+  return arena_printf(arena, "%s%s%s", list, *list ? ", " : "", text);
+}
+
+static struct service demand_of(const struct scenario *scenario, const struct option *option,
+                                struct arena *arena) {
+  const struct figure *demand = figure_of(scenario, option, "demand");
+  const struct list_figure single = {demand->value, demand->text, demand->place};
+  const struct list_figure *years = demand->year_count ? demand->years : &single;
+  struct service service = {"", "", false};
+  if (!figure_is_given(demand))
+    return (struct service){0};
+  for (size_t y = 0; y < (demand->year_count ? demand->year_count : 1); y++) {
+    const char *same = arena_printf(arena, "%.9g", years[y].value);
+    service.same = texts_added(service.same, same, arena);
+    service.shown = texts_added(service.shown, years[y].text ? years[y].text : same, arena);
+  }
+  return service;
+}
+
+static struct service day_of(const struct scenario *scenario, const struct option *option,
+                             struct arena *arena) {
+  const int first = model_find(scenario->model, "day_share_1");
+  const struct figure *hour = option_figure(scenario, option, scenario->selected, first);
+  const double even = 1.0 / HOURS_OF_DAY;
+  struct service service = {"flat", "", false};
+  if (!figure_is_given(figure_of(scenario, option, "demand")))
+    return (struct service){0};
+  for (int h = 0; h < HOURS_OF_DAY && figure_is_given(hour); h++) {
+    const double share = option_figure(scenario, option, scenario->selected, first + h)->value;
+    if (arithmetic_compare(share, even) != 0)
+      service.shown = hour->text ? hour->text : "of its own";
+    service.same = texts_added(service.same, arena_printf(arena, "%.9g", share), arena);
+  }
+  if (!strcmp(service.shown, "flat"))
+    service.same = "";
+  return service;
+}
+
+static struct service utilization_of(const struct scenario *scenario, const struct option *option,
+                                     struct arena *arena) {
+  const bool measured = figure_is_given(figure_of(scenario, option, "production_throughput"));
+  const char *shown =
+      arena_printf(arena, "%.1f %% %s", 100 * option_amount(scenario, option, "utilization"),
+                   measured ? "by tokens served" : "as stated");
+  return option->provider ? (struct service){0} : (struct service){shown, shown, measured};
+}
+
+// Stated utilizations may differ for good reasons; one that is stated beside one that was measured
+// is a comparison of unlike figures.
+static const struct respect {
+  const char *name;
+  service_function *service;
+  bool only_if_measured; // for one option and not for another
+} respects[] = {{"demand", demand_of, false},
+                {"day profile", day_of, false},
+                {"utilization", utilization_of, true}};
+
+static const char *difference_in(const struct scenario *scenario, const struct ranking *ranking,
+                                 const struct respect *respect, struct arena *arena) {
+  struct texts all = {0};
+  const char *first = NULL;
+  bool differ = false, any_measured = false, any_stated = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const struct service service = ranking->options[o].ranked && !option->lent
+                                       ? respect->service(scenario, option, arena)
+                                       : (struct service){0};
+    if (!service.shown)
+      continue;
+    first = first ? first : service.same;
+    differ |= strcmp(first, service.same) != 0;
+    any_measured |= service.measured;
+    any_stated |= !service.measured;
+    texts_add(&all, arena, "%s %s", option->label, service.shown);
+  }
+  return differ && (!respect->only_if_measured || (any_measured && any_stated))
+             ? arena_printf(arena, "%s: %s", respect->name,
+                            texts_joined_by(&all, options_between(scenario), arena))
+             : NULL;
+}
+
+static void warn_of_demands(struct scenario *scenario, const struct ranking *ranking,
+                            struct arena *arena) {
+  struct texts differences = {0};
+  for (size_t i = 0; i < sizeof respects / sizeof respects[0]; i++) {
+    const char *difference = difference_in(scenario, ranking, &respects[i], arena);
+    if (difference)
+      texts_add(&differences, arena, "%s", difference);
+  }
+  if (differences.count)
+    texts_add(&scenario->warnings, arena, "the options do not serve the same: %s",
+              texts_joined_by(&differences, "; ", arena));
+}
+
+void unlike_service_warn(struct scenario *scenario, struct arena *arena) {
+  const struct ranking *ranking = ranking_of(scenario, arena);
+  warn_of_loads(scenario, ranking, arena);
+  warn_of_demands(scenario, ranking, arena);
+}
