@@ -7,8 +7,8 @@
 
 // Settles an option's shares and sums in all cases. What a stronger layer states replaces the other
 // of the two, as does what an option states beside its offer; both of one layer, or of one offer,
-// are added. What a case or --set states for the option changes that input alone. If one case has sums, all have them, of 0 where none is stated. Call before companions
-// are settled.
+// are added. What a case or --set states for the option changes that input alone. If one case has
+// sums, all have them, of 0 where none is stated. Call before companions are settled.
 void quoted_sums_settle(const struct resolving *resolving);
 
 #endif
