@@ -2,8 +2,8 @@
 // users a required rate on average, or meets latency limits.
 //
 // A user's rate is the throughput of all accelerators that share a batch, divided by the batch:
-// tokens per second and user, "interactivity", an average over users. In serving it includes prefill
-// time, and so is a lower bound of the mean rate at which one answer streams.
+// tokens per second and user, "interactivity", an average over users. In serving it includes
+// prefill time, and so is a lower bound of the mean rate at which one answer streams.
 #ifndef PERTOKEN_MODEL_EVIDENCE_CURVE_H
 #define PERTOKEN_MODEL_EVIDENCE_CURVE_H
 
