@@ -91,6 +91,10 @@ def test_what_replaces_what(folder):
     expect(near(items(path)['h200']['tco'], whole['tco']), 'what is said for all options')
     more = items(path, 'h200.support=2 %/yr')['h200']
     expect(near(more['support_total'], 240000 + 3 * 0.02 * more['hardware_cost']), 'changed alone, as in a cell')
+    both = 'H200: support and support_sum are both paid'
+    expect(both in ' '.join(run('compare', path, '--set', 'h200.support=2 %/yr').stdout.split()), 'both, without a warning')
+    replaced = run('compare', path, '--set', 'h200.support=2 %/yr', '--set', 'h200.support_sum=0 USD/yr').stdout
+    expect('both paid' not in ' '.join(replaced.split()), 'one is replaced')
     path.write_text(plain.replace('quote = offer.ini', 'quote = offer.ini\nsupport = 2 %/yr'))
     own = items(path)['h200']
     expect(near(own['support_total'], 3 * 0.02 * own['hardware_cost']), str(own['support_total']))

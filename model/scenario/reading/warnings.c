@@ -24,6 +24,7 @@
 #include "model/scenario/reading/schedules.h"
 #include "model/scenario/reading/tiers.h"
 #include "model/scenario/sources/load_power.h"
+#include "model/scenario/sources/quoted_sums.h"
 #include "model/scenario/sources/recorded_prefill.h"
 #include "model/scenario/unlike_service.h"
 
@@ -257,6 +258,15 @@ static void warn_of_inflation(const struct subject *subject) {
     warn(subject,
          "inflation raises its prices, but no rent: state an 'inflation' of its own, 0 %%/yr or "
          "below 0 where they fall");
+}
+
+// What a case or --set states as a share does not replace the offer's sum, nor the other way.
+static void warn_of_added_sums(const struct subject *subject) {
+  const char *share, *sum;
+  int pair = -1;
+  while ((pair = quoted_sums_added(subject->scenario, subject->option, pair + 1, &share, &sum)) >=
+         0)
+    warn(subject, "%s and %s are both paid; to replace one by the other, set it to 0", share, sum);
 }
 
 static void warn_of_overlaps(const struct subject *subject) {
@@ -630,11 +640,11 @@ static void say_readings(const struct subject *subject) {
 
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
   static void (*const steps[])(const struct subject *) = {
-      say_readings,     list_not_included,  warn_of_power,   warn_of_rented_energy,
-      warn_of_idleness, warn_of_units,      warn_of_site,    warn_of_overlaps,
-      warn_of_age,      warn_of_throughput, warn_of_hits,    warn_of_record,
-      warn_of_offer,    warn_of_credit,     warn_of_damages, warn_of_lease,
-      warn_of_resale,   warn_of_inflation,
+      say_readings,       list_not_included, warn_of_power,      warn_of_rented_energy,
+      warn_of_idleness,   warn_of_units,     warn_of_site,       warn_of_overlaps,
+      warn_of_added_sums, warn_of_age,       warn_of_throughput, warn_of_hits,
+      warn_of_record,     warn_of_offer,     warn_of_credit,     warn_of_damages,
+      warn_of_lease,      warn_of_resale,    warn_of_inflation,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};

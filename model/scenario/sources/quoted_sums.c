@@ -86,3 +86,19 @@ void quoted_sums_settle(const struct resolving *resolving) {
       figures[first] = resolving_keep(resolving, nothing_of(any));
   }
 }
+
+int quoted_sums_added(const struct scenario *scenario, const struct option *option, int pair,
+                      const char **share, const char **sum) {
+  for (; pair < PAIRS; pair++) {
+    const struct figure *figures[2];
+    *share = pairs[pair].share;
+    *sum = pairs[pair].sum;
+    for (size_t i = 0; i < 2; i++)
+      figures[i] = option_figure(scenario, option, scenario->selected,
+                                 model_find(scenario->model, i ? *sum : *share));
+    const bool changed = is_change(scenario, figures[0]) || is_change(scenario, figures[1]);
+    if (changed && figures[0]->value > 0 && figures[1]->value > 0)
+      return pair;
+  }
+  return -1;
+}
