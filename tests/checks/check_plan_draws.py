@@ -69,6 +69,8 @@ def check_rented_first(folder):
     check('all that is due first', f'cloud by 2027-01-01; to serve from 2027-07, order {number} by 2027-01-01. Commit to what is bought '
           f'for 2027-07, {number}: all of it is needed in at least 90 % of the draws. Rents follow each draw, and are not judged.'
           in found['answer'], found['answer'])
+    for row in found['tables']['guide']['rows']:
+        check('the peak of each share', row['most_share'] >= max(row['first_share'], row['last_share']) and row['most_share'] > 0, row)
     check('of which period', found['tables']['commitments']['rows'][0]['decide_by'] == '2027-01-01', found['tables']['commitments'])
 
 
