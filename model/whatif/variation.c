@@ -219,8 +219,8 @@ static int refuse_contained(const char *name, struct place place, struct diagnos
   return -1;
 }
 
-// " from volume tiers: its order reaches 'discount_tier_2', which can be varied", of a discount that
-// has them in some case; "" otherwise.
+// " from volume tiers: its order reaches 'discount_tier_2', which can be varied", of a discount
+// that has them in some case; "" otherwise.
 static const char *tier_reached(const struct scenario *scenario, struct target target,
                                 struct arena *arena) {
   const struct option *option = &scenario->options[target.option];

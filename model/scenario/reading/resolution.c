@@ -376,8 +376,8 @@ static const char *or_here(const struct resolving *resolving, const struct decla
   return "";
 }
 
-// What the base case gives to be the same as without an input: ", as 'delivery_delay = 0 month'"; ""
-// for an input of which nothing in particular does.
+// What the base case gives to be the same as without an input: ", as 'delivery_delay = 0 month'";
+// "" for an input of which nothing in particular does.
 static const char *as_without(const struct resolving *resolving, const struct declaration *input) {
   static const char *const neutral_at_zero[] = {"delivery_delay", "migration_cost"};
   for (size_t i = 0; i < sizeof neutral_at_zero / sizeof neutral_at_zero[0]; i++)
