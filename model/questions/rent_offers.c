@@ -158,7 +158,7 @@ static int read_rate(const struct asking *asking, const struct ini_key *key,
   return -1;
 }
 
-// Reads the share of the hours in use that are paid for again after interruptions; 0 unless stated.
+// Reads the hours repeated after interruptions, as a share of the useful ones; 0 unless stated.
 static int read_interruption(const struct asking *asking, double *share) {
   const struct ini_key *key = ini_find(asking->section, "interruption");
   if (!key)

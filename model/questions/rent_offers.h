@@ -26,7 +26,7 @@ struct rent_offer {
   const char *source, *date;
   const char *origin;  // the source, abbreviated: a row's id and provider
   bool in_usd;         // stated in USD, in a report in another currency
-  double interruption; // spot hours used again after interruptions, share of those in use
+  double interruption; // spot hours repeated after interruptions, share of the useful ones
   bool uninterrupted;  // a spot rent without a stated interruption
   bool hypothetical;   // for the hours used, where the rent is around the clock: nobody offers it
   const char *typed;   // the rate as a quantity, as stated

@@ -1,14 +1,19 @@
 #include "model/questions/solve_search.h"
 
 #include "base/statistics.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/reading/range.h"
+#include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_roots.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum { PART_POINTS = 256, MAX_DOUBLINGS = 20, MAX_ITERATIONS = 200 };
 
@@ -49,11 +54,26 @@ static int sign_of(double gap) {
 
 // ---- the points
 
+// Where a contract ends the input's effect: a rate of damages that reaches their cap with the first
+// week pays all there is. The cap may be drawn, or be another one for each option: then 100 %.
+static double end_of_effect(const struct solve_answer *answer) {
+  const struct scenario *scenario = answer->scenario;
+  const int cap = model_find(scenario->model, "delay_damages_limit");
+  const struct target of_cap = {cap, answer->target.option};
+  if (cap < 0 || strcmp(target_input(scenario, answer->target)->name, "delay_damages") != 0)
+    return INFINITY;
+  bool fixed = answer->target.option >= 0;
+  for (size_t i = 0; i < scenario->range_count; i++)
+    fixed = fixed && scenario->ranges[i].declaration != cap;
+  return fmax(fixed ? target_value(scenario, of_cap) : 1, answer->base);
+}
+
 // The input's limits. Without an upper limit, the points are dense up to twice the scenario's value
 // or, if nothing has changed by then, up to the first of its doublings at which the sign has.
 static void choose_interval(struct search *search) {
   struct solve_answer *answer = search->answer;
-  const struct limits limits = target_limits(answer->scenario, answer->target);
+  struct limits limits = target_limits(answer->scenario, answer->target);
+  limits.high = fmin(limits.high, end_of_effect(answer));
   answer->low = isfinite(limits.low) ? limits.low : -ldexp(search->size, MAX_DOUBLINGS);
   search->dense = answer->high = limits.high;
   if (isfinite(limits.high))

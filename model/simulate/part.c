@@ -313,6 +313,8 @@ static void fill_outcome(const struct simulation_part *part, size_t o, struct ou
   outcome->standard_error = standard_error(frame, tally, variance) / unit;
   outcome->lowest = tally->lowest / unit;
   outcome->highest = tally->highest / unit;
+  if (simulation_is_constant(outcome))
+    outcome->deviation = outcome->standard_error = 0;
   fill_percentiles(part, o, unit, outcome);
   outcome->influences = find_influences(part, o, arena);
 }

@@ -26,6 +26,13 @@ bool simulation_has_percentile(const struct simulation *simulation, int level) {
   return !simulation->done || (double)simulation->done * fmin(below, 1 - below) >= 1;
 }
 
+bool simulation_is_constant(const struct outcome *outcome) {
+  static const double rounding = 1e-12; // relative to a cost; a saving is relative already
+  const double size = fmax(fabs(outcome->lowest), fabs(outcome->highest));
+  return outcome->highest - outcome->lowest <=
+         rounding * (outcome->kind == OUTCOME_SAVING ? fmax(size, 1) : size);
+}
+
 static struct outcome certain_outcome(enum outcome_kind kind, size_t option, double value) {
   struct outcome outcome = {.kind = kind,
                             .option = option,

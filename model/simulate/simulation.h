@@ -90,6 +90,9 @@ const char *simulation_few_draws(const struct simulation *simulation, struct are
 // Whether at least one draw lies beyond the level's percentile, on either side.
 bool simulation_has_percentile(const struct simulation *simulation, int level);
 
+// Whether the draws differ in rounding only: no ranged input affects the outcome.
+bool simulation_is_constant(const struct outcome *outcome);
+
 // Used in place of a simulation if no option draws any input: no draw was made, and every
 // percentile is the value itself.
 const struct simulation *simulation_certain(const struct scenario *scenario, struct arena *arena);

@@ -219,6 +219,28 @@ static int refuse_contained(const char *name, struct place place, struct diagnos
   return -1;
 }
 
+// " from volume tiers: its order reaches 'discount_tier_2', which can be varied", of a discount
+// that has them in some case; "" otherwise.
+static const char *tier_reached(const struct scenario *scenario, struct target target,
+                                struct arena *arena) {
+  const struct option *option = &scenario->options[target.option];
+  const struct declaration *input = target_input(scenario, target);
+  const char *name = NULL;
+  for (int tier = 1; input->tiers; tier++) {
+    const int discounted = model_find(scenario->model, arena_printf(arena, "discounted_%d", tier));
+    const int discount =
+        model_find(scenario->model, arena_printf(arena, "%s_tier_%d", input->name, tier));
+    if (discounted < 0 || discount < 0 || option->graph->state[discounted] < 0 ||
+        option->graph->state[discount] != GRAPH_INPUT ||
+        !(option_value(scenario, option, discounted, 0) > 0))
+      break;
+    name = scenario->model->declarations[discount].name;
+  }
+  return name ? arena_printf(
+                    arena, " from volume tiers: its order reaches '%s', which can be varied", name)
+              : "";
+}
+
 static int refuse_still(const struct scenario *scenario, struct target target, struct place place,
                         struct diagnostics *diagnostics) {
   const char *name = target_input(scenario, target)->name;
@@ -248,11 +270,11 @@ static int refuse_still(const struct scenario *scenario, struct target target, s
     const int state = option->graph->state[target.declaration];
     if (is_contained(scenario, (size_t)target.option, target.declaration))
       return refuse_contained(name, place, diagnostics);
-    diagnostics_error(diagnostics, place, "option '%s' %s '%s'", option->id,
+    diagnostics_error(diagnostics, place, "option '%s' %s '%s'%s", option->id,
                       state >= 0              ? "computes"
                       : state == GRAPH_ABSENT ? "does not have"
                                               : "has in its rent",
-                      name);
+                      name, state >= 0 ? tier_reached(scenario, target, diagnostics->arena) : "");
     return -1;
   }
   const char *own = own_names(scenario, target.declaration, diagnostics->arena);

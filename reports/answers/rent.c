@@ -543,8 +543,8 @@ static void add_warnings(const struct writing *writing, struct answer *answer) {
                   offer_words(writing, offer), percent_words(used, writing->arena));
     if (offer->uninterrupted)
       answer_warn(answer,
-                  "'%s' is counted as if it were never interrupted: state the hours that are lost, "
-                  "'interruption', a share of those in use",
+                  "'%s' is counted as if it were never interrupted: state the hours repeated after "
+                  "interruptions, 'interruption', a share of the useful ones",
                   offer_words(writing, offer));
     if (offer->term > 0 && !are_near(rent->costs[i].paid, rent->hours) && offer->option < 0)
       answer_warn(answer, "'%s' is paid for whole terms, which extend beyond the horizon",

@@ -127,6 +127,8 @@ static struct answer_table histograms_table(const struct telling *telling,
   ANSWER_COLUMN(&table, .key = "counts");
   ANSWER_COLUMN(&table, .key = "high", .title = "P99.9", .unit = unit);
   for (size_t i = 0; i < count; i++) {
+    if (simulation_is_constant(outcomes[i]))
+      continue;
     double *shares = arena_array(telling->arena, SIMULATE_BARS, sizeof *shares);
     uint64_t most = 1;
     for (int bar = 0; bar < SIMULATE_BARS; bar++)
@@ -238,6 +240,12 @@ const char *simulation_damages_text(const struct simulation *simulation, size_t 
                       number_fixed((double)simulation->damages_draws, 0, arena), cover);
 }
 
+const char *simulation_constant_text(const struct simulation *simulation,
+                                     const struct outcome *outcome, struct arena *arena) {
+  return arena_printf(arena, "the %s of %s does not vary: no ranged input affects it",
+                      kinds[outcome->kind], simulation->labels[outcome->option]);
+}
+
 static void add_notes(const struct telling *telling, struct answer *answer) {
   const struct simulation *simulation = telling->simulation;
   struct arena *arena = telling->arena;
@@ -258,6 +266,10 @@ static void add_notes(const struct telling *telling, struct answer *answer) {
   for (size_t o = 0; o < simulation->option_count; o++)
     if (*simulation->no_saving[o])
       answer_note(answer, "No saving: ", "%s: %s", label_of(telling, o), simulation->no_saving[o]);
+  for (size_t i = 0; simulation->done && i < simulation->outcome_count; i++)
+    if (simulation_is_constant(&simulation->outcomes[i]))
+      answer_note(answer, "Constant: ", "%s",
+                  simulation_constant_text(simulation, &simulation->outcomes[i], arena));
   for (size_t o = 0; o < simulation->option_count; o++)
     if (strcmp(brief_of(telling, o), label_of(telling, o)) != 0)
       answer_note(answer, "Option: ", "%s is %s", simulation->options[o], label_of(telling, o));
@@ -492,7 +504,8 @@ struct answer simulation_answer(const struct simulation *simulation, struct aren
   if (!*few)
     answer_push(&answer, histograms_table(&telling, outcomes, count, unit_of(&telling, kind)));
   for (size_t i = 0; influences && i < count; i++)
-    answer_push(&answer, influences_table(&telling, outcomes[i]));
+    if (!simulation_is_constant(outcomes[i]))
+      answer_push(&answer, influences_table(&telling, outcomes[i]));
   answer_push(&answer, ranks_table(&telling));
   answer_push(&answer, damages_table(&telling));
   answer_push(&answer, outcomes_table(&telling));

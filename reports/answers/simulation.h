@@ -28,4 +28,8 @@ struct answer simulation_answer(const struct simulation *simulation, struct aren
 const char *simulation_damages_text(const struct simulation *simulation, size_t option,
                                     struct arena *arena);
 
+// "the saving of MI325X does not vary: no ranged input affects it", of a constant outcome.
+const char *simulation_constant_text(const struct simulation *simulation,
+                                     const struct outcome *outcome, struct arena *arena);
+
 #endif

@@ -11,6 +11,7 @@ enum key {
   KEY_DATA_EXTRA,
   KEY_WHERE,
   KEY_EXPLAIN,
+  KEY_GRID,
   KEY_FORMAT,
 };
 
@@ -49,7 +50,7 @@ static const struct option_row known_options[] = {
     {"swing", "SHARE", "How far an input without a range moves either way (default: 20 %)",
      OPTIONS_SWING, TEXT(swing)},
     {"grid", "AXES", "One or two inputs as INPUT=LOW:HIGH:STEP, separated by a comma",
-     OPTIONS_SWING, TEXT(grid)},
+     OPTIONS_SWING, OPTION_READ(KEY_GRID)},
     {"for", "INPUT", "The input to solve for", OPTIONS_SOLVE, TEXT(input)},
     {"for", "NAME", "Only the question with this name", OPTIONS_FOR, TEXT(input)},
     {"for", "NAME", "Only this guarantee", OPTIONS_ACCEPT, TEXT(input)},
@@ -212,6 +213,12 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_EXPLAIN:
     options->explain = true;
     options->explained = text;
+    break;
+  case KEY_GRID:
+    if (options->grid)
+      argp_error(state, "a second --grid: name both inputs in one, --grid '%s,%s'", options->grid,
+                 text);
+    options->grid = text;
     break;
   case KEY_FORMAT: set_format(parsing, text, state); break;
   case ARGP_KEY_ARG: add_argument(parsing, text, state); break;

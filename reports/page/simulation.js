@@ -139,6 +139,17 @@ function items_of(graph, steps, inputs, length) {
   return Object.fromEntries(results.map(({ name, values }) => [name, values]));
 }
 
+// Like simulation_is_constant in model/simulate/simulation.h; least: 1 for savings, which are relative
+// already, 0 for costs.
+function is_constant(values, least) {
+  let lowest = Infinity, highest = -Infinity;
+  for (const value of values) {
+    lowest = Math.min(lowest, value);
+    highest = Math.max(highest, value);
+  }
+  return highest - lowest <= 1e-12 * Math.max(Math.abs(lowest), Math.abs(highest), least);
+}
+
 // ---- one run
 
 class Simulation {
@@ -181,6 +192,8 @@ class Simulation {
     const unsaved = savings.map((one) => (one ? one.filter((x) => !Number.isFinite(x)).length / one.length : 0));
     return { finite: true, levels, unsaved, costs: costs.map((cost) => percentiles_of(cost, levels)),
       savings: savings.map((saving, o) => (saving && !unsaved[o] ? percentiles_of(saving, levels) : null)),
+      constant: { costs: costs.map((cost) => is_constant(cost, 0)),
+        savings: savings.map((saving, o) => Boolean(saving) && !unsaved[o] && is_constant(saving, 1)) },
       damages: items.map((one, o) => (on_time[o] ? this.damages(one, on_time[o]) : null)),
       ...this.verdicts(items, costs) };
   }

@@ -108,8 +108,9 @@ function over_ranges_text(ranking, result) {
   const decimals = saving && percent_decimals(saving[HIGH_LEVEL]);
   const [low, median, high] = saving
     ? [LOW, MEDIAN, HIGH_LEVEL].map((level) => fixed(100 * saving[level], decimals)) : [];
-  const saves = saving ? ` and saves ${median} % against ${
-    data.options[ranking.against].label} (${low} to ${high} %)` : '';
+  const over = ranking.against === data.scenario.baseline ? best : ranking.against;
+  const saves = saving ? ` and saves ${median} % against ${data.options[ranking.against].label}${
+    result.constant.savings[over] ? ', which no ranged input affects' : ` (${low} to ${high} %)`}` : '';
   return `Over the ranges ${data.options[best].label} costs ${cost[MEDIAN]} ${
     per_mtok().unit} in the median (P5 to P95: ${cost[LOW]} to ${cost[HIGH_LEVEL]})${saves}${
     limits_text(best, ranking.against, result) || other_text(best, result)}.`;
@@ -135,7 +136,10 @@ function uncertainty_words(result) {
     ''}that can be saved, and percentiles of the other draws alone would mislead. ` : ''));
   const damages = data.options.map((option, o) =>
     (result.damages[o] ? damages_text(option, result.damages[o]) : ''));
-  return `${why.join('')}${damages.join('')}${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
+  const constant = ['costs', 'savings'].flatMap((kind) => data.options.map(({ label }, o) =>
+    (result.constant[kind][o] ? `The ${kind.slice(0, -1)} of ${label} does not vary: ${
+      ''}no ranged input affects it. ` : '')));
+  return `${why.join('')}${constant.join('')}${damages.join('')}${fixed(uncertain.draws, 0)} draws, seed ${uncertain.seed}.`;
 }
 
 // ---- picture and table

@@ -51,21 +51,29 @@ static const char *money(const struct writing *writing, double value) {
   return money_text(value, writing->money, writing->arena);
 }
 
+// A workload's share on an option in a period, without what the solver's tolerances leave of none.
+static double share_in(const struct writing *writing, size_t w, size_t o, int period) {
+  static const double none = 1e-7;
+  const double share = *fleet_share(writing->answer->problem, writing->fleet, w, o, period);
+  return share < none ? 0 : share;
+}
+
 static void write_guide_row(const struct writing *writing, struct answer_table *table, size_t w,
                             size_t o) {
   const struct fleet_problem *problem = writing->answer->problem;
-  double served = 0, all = 0;
+  double served = 0, all = 0, most = 0;
   for (int t = 0; t < problem->periods; t++) {
+    most = fmax(most, share_in(writing, w, o, t));
     served += *fleet_share(problem, writing->fleet, w, o, t) * problem->workloads[w].demand[t];
     all += problem->workloads[w].demand[t];
   }
-  if (served <= 0)
+  if (most <= 0)
     return;
   const struct route_pair *pair = &writing->answer->pairs[w * problem->option_count + o];
   ANSWER_ROW(table, cell_words(writing->answer->portfolio->demands[w].name),
              cell_option(option_of(writing, o)), cell_value(served / all),
-             cell_value(*fleet_share(problem, writing->fleet, w, o, 0)),
-             cell_value(*fleet_share(problem, writing->fleet, w, o, problem->periods - 1)),
+             cell_value(share_in(writing, w, o, 0)), cell_value(most),
+             cell_value(share_in(writing, w, o, problem->periods - 1)),
              pair->option->provider ? cell_words("")
                                     : cell_words(grade_name(pair->option->throughput_grade)));
   if (pair->doubt)
@@ -81,7 +89,8 @@ static void write_guide(const struct writing *writing) {
   struct answer_table *table = ANSWER_TABLE(
       writing->written, "guide", "Where each workload runs", {"workload", "Workload", NULL},
       {"option", "On", NULL}, {"share", "Of all tokens", "%"}, {"first_share", "At first", "%"},
-      {"last_share", "At last", "%"}, {"throughput_grade", "Evidence", NULL});
+      {"most_share", "At most", "%"}, {"last_share", "At last", "%"},
+      {"throughput_grade", "Evidence", NULL});
   for (size_t w = 0; w < problem->workload_count; w++)
     for (size_t o = 0; o < problem->option_count; o++)
       write_guide_row(writing, table, w, o);

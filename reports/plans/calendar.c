@@ -176,18 +176,34 @@ static const char *order_words(const struct plan_answer *answer, size_t o, int p
                       calendar_order_by(answer, o, period, arena));
 }
 
+// The orders for a period that are due by a day, all if it is NULL; "" for none. `latest` becomes
+// the last day on which one of them is due.
+static const char *orders_words(const struct plan_answer *answer, int period, const char *due,
+                                const char **latest, struct arena *arena) {
+  const char *text = "";
+  for (size_t o = 0; o < answer->problem->option_count; o++) {
+    const char *order = order_words(answer, o, period, arena);
+    const char *by = calendar_order_by(answer, o, period, arena);
+    if (!order || (due && strcmp(by, due) > 0))
+      continue;
+    text = options_joined(answer->scenario, text, order, arena);
+    *latest = *latest && strcmp(*latest, by) >= 0 ? *latest : by;
+  }
+  return text;
+}
+
 const char *calendar_words(const struct plan_answer *answer, struct arena *arena) {
   const struct fleet_problem *problem = answer->problem;
-  const char *text = "";
+  const char *text = "", *due = NULL, *unused = NULL;
   size_t count;
   const size_t *taken = calendar_actions(answer, &count, arena);
   if (!count)
     return "";
-  const int first = problem->actions[taken[0]].first;
-  for (size_t o = 0; o < problem->option_count; o++) {
-    const char *order = order_words(answer, o, first, arena);
-    if (order)
-      text = options_joined(answer->scenario, text, order, arena);
+  for (int t = problem->actions[taken[0]].first; t < problem->periods; t++) {
+    const char *orders = orders_words(answer, t, due, due ? &unused : &due, arena);
+    if (*orders)
+      text = arena_printf(arena, "%s%s from %s, %s", text, *text ? "; to serve" : " To serve",
+                          calendar_begins(answer, t, arena), orders);
   }
-  return arena_printf(arena, " To serve from %s, %s.", calendar_begins(answer, first, arena), text);
+  return arena_printf(arena, "%s.", text);
 }

@@ -25,7 +25,8 @@ const char *calendar_until(const struct plan_answer *answer, size_t action, stru
 // Every order, by its period.
 void calendar_write(struct answer *written, const struct plan_answer *answer);
 
-// " To serve from 2027-04, order 184 h200 by 2027-01-01.": the first orders; "" if there are none.
+// " To serve from 2027-04, order 184 h200 by 2027-01-01.": the orders for the first period, and
+// those for later ones that are due as early; "" if there are none.
 const char *calendar_words(const struct plan_answer *answer, struct arena *arena);
 
 #endif

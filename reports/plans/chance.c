@@ -25,9 +25,17 @@ static bool says_anything(const struct plan_chance *chance) {
   return chance && chance->best.count >= FEWEST;
 }
 
-// The deadline for ordering the rest of the first order, if at all.
+// The deadline for ordering what is bought first.
 static const char *decide_by(const struct plan_answer *answer, size_t o, struct arena *arena) {
   return calendar_order_by(answer, o, answer->chance->first, arena);
+}
+
+static bool rents_any(const struct plan_answer *answer) {
+  const struct fleet_problem *problem = answer->problem;
+  for (size_t a = 0; a < problem->action_count; a++)
+    if (problem->options[problem->actions[a].option].rented && answer->result.fleet.lots[a] > 0)
+      return true;
+  return false;
 }
 
 static void write_commitments(struct answer *written, const struct plan_answer *answer) {
@@ -42,13 +50,14 @@ static void write_commitments(struct answer *written, const struct plan_answer *
                  cell_value(accelerators_of(answer, o, chance->lots[o])),
                  cell_value(accelerators_of(answer, o, chance->sure[o])),
                  cell_value(accelerators_of(answer, o, chance->lots[o] - chance->sure[o])),
-                 chance->lots[o] > chance->sure[o]
-                     ? cell_words(decide_by(answer, o, written->arena))
-                     : cell_nothing(),
-                 cell_value(chance->enough[o]));
-  table->note =
-      "Commit to: in 90 % of the draws the best plan buys at least this many for the first "
-      "period. Decide by: the last day to order the rest, given the lead time.";
+                 cell_words(decide_by(answer, o, written->arena)), cell_value(chance->enough[o]));
+  table->note = arena_printf(
+      written->arena,
+      "Planned: to buy for %s, the first period with purchases. Commit to: in 90 %% of the draws "
+      "the best plan buys at least this many for it. Decide by: the last day to order, given the "
+      "lead time.%s",
+      calendar_begins(answer, chance->first, written->arena),
+      rents_any(answer) ? " Rents are not judged: they follow each draw." : "");
 }
 
 static void write_spread(struct answer_table *table, const char *name,
@@ -97,31 +106,48 @@ void plan_chance_write(struct answer *written, const struct plan_answer *answer)
                 chance->draws);
 }
 
-const char *plan_chance_words(const struct plan_answer *answer, struct arena *arena) {
-  const struct plan_chance *chance = answer->chance;
-  const char *sure = "", *rest = "";
-  if (!says_anything(chance))
-    return "";
+// "176 H200", of each option; those that remain beyond `less`, with their deadlines: "8 H200 by
+// 2027-01-01".
+static const char *numbers_words(const struct plan_answer *answer, const double *lots,
+                                 const double *less, struct arena *arena) {
+  const char *text = "";
   for (size_t o = 0; o < answer->problem->option_count; o++) {
-    const char *label = answer->scenario->options[o].label;
-    const double number = accelerators_of(answer, o, chance->sure[o]);
-    const double open = accelerators_of(answer, o, chance->lots[o] - chance->sure[o]);
+    const double number = accelerators_of(answer, o, lots[o] - (less ? less[o] : 0));
+    const char *words = arena_printf(arena, "%s %s", number_fixed(number, 0, arena),
+                                     answer->scenario->options[o].label);
+    if (less)
+      words = arena_printf(arena, "%s by %s", words, decide_by(answer, o, arena));
     if (number > 0)
-      sure = options_joined(answer->scenario, sure,
-                            arena_printf(arena, "%s %s", number_fixed(number, 0, arena), label),
-                            arena);
-    if (open > 0)
-      rest = options_joined(answer->scenario, rest,
-                            arena_printf(arena, "%s %s by %s", number_fixed(open, 0, arena), label,
-                                         decide_by(answer, o, arena)),
-                            arena);
+      text = options_joined(answer->scenario, text, words, arena);
   }
+  return text;
+}
+
+// What the draws say of the purchases for the first period with any.
+static const char *purchases_words(const struct plan_answer *answer, struct arena *arena) {
+  const struct plan_chance *chance = answer->chance;
+  const char *sure = numbers_words(answer, chance->sure, NULL, arena);
+  const char *rest = numbers_words(answer, chance->lots, chance->sure, arena);
+  const char *from = calendar_begins(answer, chance->first, arena);
+  const char *all = numbers_words(answer, chance->lots, NULL, arena);
   if (!*sure)
-    return " No part of this first order is needed in 90 % of the draws.";
+    return arena_printf(arena,
+                        " Of what is bought for %s, %s, no part is needed in 90 %% of the draws.",
+                        from, all);
   if (!*rest)
-    return " All of it is needed in at least 90 % of the draws.";
+    return arena_printf(arena,
+                        " Commit to what is bought for %s, %s: all of it is needed in at least "
+                        "90 %% of the draws.",
+                        from, all);
   return arena_printf(arena,
-                      " Commit to %s: they are needed in at least 90 %% of the draws. "
+                      " For %s, commit to %s: they are needed in at least 90 %% of the draws. "
                       "Decide on the other %s: they depend on what is not known yet.",
-                      sure, rest);
+                      from, sure, rest);
+}
+
+const char *plan_chance_words(const struct plan_answer *answer, struct arena *arena) {
+  if (!says_anything(answer->chance))
+    return "";
+  return arena_printf(arena, "%s%s", purchases_words(answer, arena),
+                      rents_any(answer) ? " Rents follow each draw, and are not judged." : "");
 }

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static const struct interval none = {NAN, NAN, NAN};
+static const struct interval none = {NAN, NAN, NAN, false};
 
 int interval_simulate(const struct scenario *scenario, const struct simulation **out,
                       struct arena *arena, struct diagnostics *diagnostics) {
@@ -30,7 +30,8 @@ struct interval interval_of(const struct simulation *simulation, enum outcome_ki
     const struct outcome *outcome = &simulation->outcomes[i];
     if (outcome->kind == kind && outcome->option == option)
       return (struct interval){outcome->percentiles[0], outcome->percentiles[SIMULATE_LEVELS / 2],
-                               outcome->percentiles[SIMULATE_LEVELS - 1]};
+                               outcome->percentiles[SIMULATE_LEVELS - 1],
+                               simulation_is_constant(outcome)};
   }
   return none;
 }
@@ -49,5 +50,6 @@ struct interval interval_of_verdict(const struct simulation *simulation,
   if ((size_t)ranking->cheapest != simulation->baseline)
     return none;
   const struct interval other = interval_of(simulation, OUTCOME_SAVING, (size_t)ranking->against);
-  return (struct interval){turned(other.high), turned(other.median), turned(other.low)};
+  return (struct interval){turned(other.high), turned(other.median), turned(other.low),
+                           other.constant};
 }

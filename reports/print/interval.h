@@ -10,12 +10,14 @@
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { INTERVAL_DRAWS = 65536, INTERVAL_SEED = 1 };
 
 struct interval {
   double low, median, high; // percentiles 5, 50 and 95
+  bool constant;            // no ranged input affects it
 };
 
 // Simulates cost_per_mtok in the selected case; `out` is NULL if nothing is drawn. Returns 0, or -1

@@ -77,10 +77,14 @@ static const char *saving_over_ranges(const struct scenario *scenario,
   const struct interval saving = interval_of_verdict(simulation, ranking);
   if (isnan(saving.median))
     return "";
-  return arena_printf(
-      arena, " and saves %s %% against %s (%s to %s %%)", share_text(saving.median, &saving, arena),
-      scenario->options[ranking->against].label, share_text(saving.low, &saving, arena),
-      share_text(saving.high, &saving, arena));
+  const char *median = share_text(saving.median, &saving, arena);
+  const char *against = scenario->options[ranking->against].label;
+  if (saving.constant)
+    return arena_printf(arena, " and saves %s %% against %s, which no ranged input affects", median,
+                        against);
+  return arena_printf(arena, " and saves %s %% against %s (%s to %s %%)", median, against,
+                      share_text(saving.low, &saving, arena),
+                      share_text(saving.high, &saving, arena));
 }
 
 // "only in 25.5 % of the draws"

@@ -45,6 +45,24 @@ static bool is_shown(struct book *book, const struct outcome *outcome) {
   return outcome->kind == OUTCOME_COST || book->sheets->ranking->options[outcome->option].compared;
 }
 
+// Whether any outcome of a kind, or of the same option too, has more than rounding to draw.
+static bool varies(struct book *book, enum outcome_kind kind, size_t option, bool any_option) {
+  const struct simulation *simulation = book->sheets->simulation;
+  for (size_t i = 0; i < simulation->outcome_count; i++) {
+    const struct outcome *outcome = &simulation->outcomes[i];
+    if (outcome->kind == kind && (any_option || outcome->option == option) &&
+        !simulation_is_constant(outcome))
+      return true;
+  }
+  return false;
+}
+
+// Costs share their charts, which have a line for each as soon as one varies.
+static bool is_charted(struct book *book, const struct outcome *outcome) {
+  return is_shown(book, outcome) &&
+         varies(book, outcome->kind, outcome->option, outcome->kind == OUTCOME_COST);
+}
+
 static const char *label_of(struct book *book, const struct outcome *outcome) {
   return book->scenario->options[outcome->option].label;
 }
@@ -257,6 +275,20 @@ static void write_savings(struct book *book) {
   book->row++;
 }
 
+static void write_constants(struct book *book) {
+  const struct simulation *simulation = book->sheets->simulation;
+  const int first = book->row;
+  for (size_t i = 0; simulation->done && i < simulation->outcome_count; i++) {
+    const struct outcome *outcome = &simulation->outcomes[i];
+    if (is_shown(book, outcome) && simulation_is_constant(outcome))
+      put_text(book, book->row++, 0,
+               arena_printf(book->arena, "Constant: %s.",
+                            simulation_constant_text(simulation, outcome, book->arena)),
+               TEXT_NOTE);
+  }
+  book->row += book->row > first;
+}
+
 static void write_damages(struct book *book) {
   const struct simulation *simulation = book->sheets->simulation;
   const int first = book->row;
@@ -447,7 +479,8 @@ static void write_histograms(struct book *book, int row) {
     put_text(book, book->sheets->simulation_rows.bars + k, COLUMN_LABEL, name, TEXT_PLAIN);
   }
   for (size_t i = 0; i < book->sheets->simulation->outcome_count; i++)
-    write_bars(book, &book->sheets->simulation->outcomes[i]);
+    if (is_charted(book, &book->sheets->simulation->outcomes[i]))
+      write_bars(book, &book->sheets->simulation->outcomes[i]);
 }
 
 // A pair of charts side by side: which outcomes, and the title.
@@ -564,13 +597,14 @@ static void insert_charts(struct book *book, int row) {
   const struct pair costs = {OUTCOME_COST, 0, several, "Cost per token"};
   for (size_t i = 0; i < simulation->outcome_count; i++) {
     const struct outcome *outcome = &simulation->outcomes[i];
-    if (outcome->kind != OUTCOME_SAVING || !is_shown(book, outcome))
+    if (outcome->kind != OUTCOME_SAVING || !is_charted(book, outcome))
       continue;
     const struct pair pair = {OUTCOME_SAVING, outcome->option, false,
                               arena_printf(arena, "Saving of %s", label_of(book, outcome))};
     insert_pair(book, &pair, &row);
   }
-  insert_pair(book, &costs, &row);
+  if (varies(book, OUTCOME_COST, 0, true))
+    insert_pair(book, &costs, &row);
 }
 
 // ---- the whole sheet
@@ -592,10 +626,10 @@ static const char *note_text(const struct simulation *simulation, struct arena *
 static int write_draws(struct book *book) {
   const struct simulation *simulation = book->sheets->simulation;
   const int charts = book->row;
-  int pairs = 1;
+  int pairs = varies(book, OUTCOME_COST, 0, true);
   for (size_t i = 0; i < simulation->outcome_count; i++)
-    pairs +=
-        simulation->outcomes[i].kind == OUTCOME_SAVING && is_shown(book, &simulation->outcomes[i]);
+    pairs += simulation->outcomes[i].kind == OUTCOME_SAVING &&
+             is_charted(book, &simulation->outcomes[i]);
   const int influences = book->row = charts + pairs * CHART_ROWS + 1;
   write_all_influences(book);
   const int last = book->row - 2;
@@ -626,6 +660,7 @@ void write_simulation(struct book *book) {
   write_run(book);
   write_costs(book);
   write_savings(book);
+  write_constants(book);
   write_damages(book);
   const int last = simulation->done ? write_draws(book) : book->row - 2;
   set_widths(book, (const int[]){52, 15, 11, 20}, 4,

@@ -173,5 +173,32 @@ def test_only_what_a_case_gives(folder):
         expect((done.returncode, errors) == (BAD_INPUT, [message.format(option) for option in options]), errors)
 
 
+# The damages of an offer need a delay, which only the case has.
+OFFER = """\
+[offer]
+vendor = V
+reference = V-1
+currency = USD
+date = 2026-10-01
+accelerator = h200-sxm-141
+accelerators = 64 gpu
+[price]
+accelerators = 25000 USD/gpu
+[terms]
+delay_damages = 0.5 %
+"""
+
+
+def test_delay_of_a_case_only(folder):
+    """The hint says what no delay is, and no error follows that names a formula of the model."""
+    (folder / 'offer.ini').write_text(OFFER)
+    path = folder / 'late.ini'
+    path.write_text(REFUSED.replace('list_price = 25000 USD', 'quote = offer.ini') + 'a.delivery_delay = 6 month\n')
+    done = run('compare', path)
+    errors = [text.partition('error: ')[2] for text in done.stderr.splitlines() if 'error: ' in text]
+    expect(errors == ["case 'more' gives 'delivery_delay', which option 'a' otherwise does not have: give it there too, "
+                      "as 'delivery_delay = 0 month'"], errors)
+
+
 if __name__ == '__main__':
     run_tests(globals())

@@ -10,7 +10,7 @@ Seconds: 2
 import json
 import math
 
-from support.plans import ask, check, check_all, cost_of, discrete, head, workloads, written
+from support.plans import RENT, ask, check, check_all, cost_of, discrete, head, workloads, written
 from support.program import near, run
 
 
@@ -31,10 +31,10 @@ def check_uncertainty(folder):
         wanted = each * sum(share * (planned - needed) for share, needed in kept) / sum(share for share, _ in kept)
         check('its regret', near(regret['mean'], wanted, 1e-6), (regret, wanted))
         check('what is sure', commitment['sure'] == 8 * min(planned, math.ceil(units[second])), (commitment, units))
-        check('said', ': they are needed' in found['answer'] if second > 1000 else 'All of it is needed' in found['answer'], found['answer'])
-        last = tables['calendar']['rows'][0]['order_by'] if second > 1000 else None
-        check('until when the rest can wait', commitment.get('decide_by') == last and (not last or f'x by {last}: they depend' in found['answer']),
-              (commitment, found['answer']))
+        check('said', ': they are needed' in found['answer'] if second > 1000 else 'all of it is needed' in found['answer'], found['answer'])
+        last = tables['calendar']['rows'][0]['order_by']
+        check('until when the rest can wait', commitment['decide_by'] == last and
+              (second < 1000 or f'x by {last}: they depend' in found['answer']), (commitment, found['answer']))
     rounding = next(row for row in tables['uncertainty']['rows'] if 'rounding' in row['choice'])
     check('rounding', near(rounding['mean'], each * (planned - units[1000]), 1e-6), (rounding, each, planned, units))
     check_orders(folder, '')
@@ -56,6 +56,22 @@ def check_orders(folder, spares):
     check('every order as planned', near(whole['mean'], cost_of(found), 1e-7) and whole['serves'] == 100, (whole, cost_of(found)))
     check('which is more than the first order', whole['mean'] > first['mean'] > best['mean'] and near(
         rows['more than the best']['mean'], whole['mean'] - best['mean'], 1e-6), rows)
+
+
+def check_rented_first(folder):
+    """Rents that serve before the first purchase: what is said to be needed in the draws is the purchase, which is due as early."""
+    text = (head('1 yr', '6 month', y='') + RENT + '[demand a]\ntokens = 0.1e12 token/month\nready.y = no\n'
+            '[supply x]\nlead_time = 6 month\n[range]\nx.throughput = discrete(1000: 7, 800: 3) token/s/gpu\n[plan]\ndraws = 40\n')
+    found = ask('plan', folder, text.replace('date = 2026-11-20', 'date = 2027-01-01'))
+    first, second = found['tables']['calendar']['rows'][:2]
+    check('rented, then bought', (first['how'], second['how']) == ('rent', 'buy'), found['tables']['calendar']['rows'])
+    number = f'{second["accelerators"]:.0f} x'
+    check('all that is due first', f'cloud by 2027-01-01; to serve from 2027-07, order {number} by 2027-01-01. Commit to what is bought '
+          f'for 2027-07, {number}: all of it is needed in at least 90 % of the draws. Rents follow each draw, and are not judged.'
+          in found['answer'], found['answer'])
+    for row in found['tables']['guide']['rows']:
+        check('the peak of each share', row['most_share'] >= max(row['first_share'], row['last_share']) and row['most_share'] > 0, row)
+    check('of which period', found['tables']['commitments']['rows'][0]['decide_by'] == '2027-01-01', found['tables']['commitments'])
 
 
 def check_beliefs(folder):
@@ -83,4 +99,4 @@ def check_beliefs(folder):
 
 
 if __name__ == '__main__':
-    check_all((check_uncertainty, check_beliefs))
+    check_all((check_uncertainty, check_rented_first, check_beliefs))

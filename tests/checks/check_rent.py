@@ -188,6 +188,7 @@ def test_spot(folder):
         told = answered(folder, '[rent q]\nown = own\nspot = pr115\n' + more)
         expect('on demand' not in told['answer'] and '(spot, hours used, ' in told['answer'], told['answer'])
         expect(("'spot, hours used' is counted as if it were never interrupted" in str(told['warnings'])) == warned, told)
+        expect(("'interruption', a share of the useful ones" in str(told['warnings'])) == warned, told)
 
 
 def test_residual(folder):

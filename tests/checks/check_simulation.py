@@ -404,6 +404,25 @@ def check_documented():
         check(f'the documented scatter of {level}', low / 2 < scatter < 2 * high, scatter)
 
 
+def check_constant(folder):
+    """A range that all options share leaves the saving as it is: every face says so, and none draws its rounding."""
+    said = 'the saving of b does not vary: no ranged input affects it'
+    for ranges, varies in (('utilization = triangular(31, 52, 77) %', False), ('b.throughput = uniform(900, 1100) token/s', True)):
+        path = scenario(folder, f'[range]\n{ranges}\n')
+        path.write_text(path.read_text().replace('throughput = 1000', 'throughput = 737', 1), encoding='utf-8')
+        done = run('simulate', path, '-q')
+        check('the terminal says so', (said in ' '.join(done.stdout.split())) != varies, done.stdout)
+        check('without a picture', ('P99.9' in done.stdout) == varies, done.stdout)
+        result = outcome(simulated(path), 'saving', 'b')
+        check('its error is nil', (result['standard_error'] == 0) != varies, result)
+        sheet = ' '.join(texts_on_sheet(path))
+        check('the sheet says so', (said in sheet) != varies, sheet)
+        check('and the verdict', ('% against a, which no ranged input affects' in sheet) != varies, sheet)
+        with zipfile.ZipFile(path.with_suffix('.xlsx')) as parts:
+            charts = ''.join(parts.read(name).decode() for name in parts.namelist() if '/charts/' in name)
+        check('the sheet has no chart of it', ('Saving of b: how often' in charts) == varies, len(charts))
+
+
 def check_stop():
     """Ctrl-C: the draws so far, marked as such; then, before anything was drawn."""
     for seconds in (1.5, 6, 24):
@@ -487,6 +506,7 @@ def main():
         check_documented()
         check_discrete(folder)
         check_certain(folder)
+        check_constant(folder)
         check_sameness(folder)
         check_wrong(folder)
         check_solve(folder)

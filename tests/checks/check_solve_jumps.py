@@ -196,6 +196,18 @@ def check_beyond(folder):
     expect('no more than a from electricity_price = 0.15 USD/kWh up to 3 USD/kWh; ' in found['answer'], found['answer'])
 
 
+def check_capped(folder):
+    """Damages above their cap change nothing: the search ends there."""
+    path = Path(folder, 'capped.ini')
+    late = 'delivery_delay = 3 month\ndelay_damages = 0.5 %\ndelay_damages_limit = 6 %\n'
+    path.write_text(SCENARIO.split('[option')[0] + f'[option a]\naccelerator = h100-sxm5-80\nlist_price = 30000 USD\n{late}'
+                    '[option b]\naccelerator = h100-sxm5-80\nlist_price = 10000 USD\n', encoding='utf-8')
+    for more, end in (('', '6 %'), ('[range]\na.delay_damages_limit = uniform(5, 7) %\n', '100 %')):
+        path.write_text(path.read_text(encoding='utf-8') + more, encoding='utf-8')
+        done = run('solve', path, '-q', '--option', 'a', '--match', 'b', '--for', 'delay_damages')
+        expect(f'No value of a.delay_damages in [0 %, {end}] makes' in ' '.join(done.stdout.split()), done.stdout + done.stderr)
+
+
 def check_alike(folder):
     """What moves both costs alike has no effect on which is less, though it has one on each."""
     path = scenario(folder, '0 * migration_cost')
@@ -230,6 +242,7 @@ with tempfile.TemporaryDirectory() as scratch:
     count.test('a single number', check_every_number, scratch, SINGLE, 35e6)
     count.test('ties', check_ties, scratch)
     count.test('beyond', check_beyond, scratch)
+    count.test('capped', check_capped, scratch)
     count.test('alike', check_alike, scratch)
     count.test('beside nothing', check_nothing, scratch)
 count.finish()

@@ -380,8 +380,19 @@ static const char *or_here(const struct resolving *resolving, const struct decla
   return "";
 }
 
-// A case may change the value of an input, but not which inputs there are.
-static void check_case(const struct resolving *resolving, size_t which) {
+// What the base case gives to be the same as without an input: ", as 'delivery_delay = 0 month'";
+// "" for an input of which nothing in particular does.
+static const char *as_without(const struct resolving *resolving, const struct declaration *input) {
+  static const char *const neutral_at_zero[] = {"delivery_delay", "migration_cost"};
+  for (size_t i = 0; i < sizeof neutral_at_zero / sizeof neutral_at_zero[0]; i++)
+    if (!strcmp(input->name, neutral_at_zero[i]))
+      return arena_printf(resolving->arena, ", as '%s = 0 %s'", input->name, input->unit.text);
+  return "";
+}
+
+// A case may change the value of an input, but not which inputs there are. One that it adds is then
+// pretended to be there, so that the graph misses nothing.
+static void check_case(struct resolving *resolving, size_t which) {
   const struct scenario *scenario = resolving->scenario;
   const struct figure **base = resolving_figures(resolving, 0);
   const struct figure **figures = resolving_figures(resolving, which);
@@ -391,13 +402,15 @@ static void check_case(const struct resolving *resolving, size_t which) {
     const char *name = declaration_key(scenario->model, d);
     if (!figure_is_stated(figures[d]) || said(base[d]) || input->year_of >= 0 || !*name)
       continue;
-    if (input->scale_of < 0)
-      diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "case '%s' gives '%s', which option '%s' otherwise %s: give it there too%s",
-                        scenario->cases[which], name, resolving->option->id,
-                        input->alternative_count ? "computes" : "does not have",
-                        or_here(resolving, input, base));
-    else if (said(base[input->scale_of]))
+    if (input->scale_of < 0) {
+      diagnostics_error(
+          resolving->diagnostics, figures[d]->place,
+          "case '%s' gives '%s', which option '%s' otherwise %s: give it there too%s%s",
+          scenario->cases[which], name, resolving->option->id,
+          input->alternative_count ? "computes" : "does not have", as_without(resolving, input),
+          or_here(resolving, input, base));
+      resolving_pretend(resolving, input->name);
+    } else if (said(base[input->scale_of]))
       report_list(resolving, which, input->scale_of);
   }
 }
@@ -423,7 +436,7 @@ static void settle_case(const struct resolving *resolving, size_t which, size_t 
     settle_rent(resolving, figures);
 }
 
-static void complete_case(const struct resolving *resolving, size_t which, size_t errors) {
+static void complete_case(struct resolving *resolving, size_t which, size_t errors) {
   companions_settle(resolving, which, true);
   apply_defaults(resolving, resolving_figures(resolving, which));
   static void (*const checks[])(const struct resolving *, const struct figure **) = {

@@ -80,7 +80,7 @@ static const struct expected cases[] = {
     // Nothing is, but would be at a lower load.
     {"demand = 100915.2 Mtok/yr\nburst_price = 0.5 USD/Mtok\n", "on_demand = 1 USD/gpu/h", 8, 84096,
      0, 84096, 0.4 * 101024 / 84096, NAN, 101024. / 84096},
-    // A quarter of the spot hours in use is lost, and paid for again.
+    // Spot hours are repeated, a quarter of the useful ones.
     {"", "spot = 0.8 USD/gpu/h\ninterruption = 25 %", 8, 131400, 0, 105120, 0.5 * 101024 / 105120,
      80000. / (2920 - 584), 101024. / 131400},
     // Outages of accelerators in use are paid for.
