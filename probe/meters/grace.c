@@ -9,10 +9,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 struct grace {
-  const char **folders; // that have the sockets' power1_average
+  const char **averages; // the paths of the sockets' power1_average
   size_t count;
 };
 
@@ -35,10 +36,8 @@ static const char *socket_folder(const char *folder, struct arena *arena) {
 static enum meter_status grace_read(struct meter *meter, struct meter_reading *reading) {
   const struct grace *grace = meter->state;
   double watts = 0;
-  for (size_t i = 0; i < grace->count; i++) {
-    const char *path = arena_printf(meter->arena, "%s/power1_average", grace->folders[i]);
-    watts += 1e-6 * small_file_number_at(path);
-  }
+  for (size_t i = 0; i < grace->count; i++)
+    watts += 1e-6 * small_file_number_at(grace->averages[i]);
   if (watts > 0) {
     reading->watts = watts;
     return METER_OK;
@@ -58,14 +57,16 @@ static enum meter_status grace_open(struct meter *meter, const struct meter_root
   if (!all)
     return refuse(meter, roots->hwmon ? roots->hwmon : "hwmon", roots->hwmon ? errno : ENOENT);
   struct grace *grace = arena_alloc(meter->arena, sizeof *grace);
-  *grace = (struct grace){arena_array(meter->arena, count + 1, sizeof *grace->folders), 0};
+  *grace = (struct grace){arena_array(meter->arena, count + 1, sizeof *grace->averages), 0};
   for (size_t i = 0; i < count; i++) {
+    errno = 0;
     const char *folder = socket_folder(all[i], meter->arena);
     if (!folder)
       continue;
-    if (!small_file_text(folder, "power1_average", meter->arena))
-      return refuse(meter, arena_printf(meter->arena, "%s/power1_average", folder), errno);
-    grace->folders[grace->count++] = folder;
+    const char *average = arena_printf(meter->arena, "%s/power1_average", folder);
+    if (isnan(small_file_number_at(average)))
+      return refuse(meter, average, errno ? errno : EINVAL);
+    grace->averages[grace->count++] = average;
   }
   if (!grace->count) {
     meter->why = arena_printf(meter->arena, "grace-hwmon: no Grace socket under %s", roots->hwmon);
