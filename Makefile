@@ -116,7 +116,7 @@ $(MODEL): $(MODEL_OBJECTS)
 $(SUPPORT): $(SUPPORT_OBJECTS)
 $(LIBRARY) $(MODEL) $(SUPPORT):
 	@echo "  archive $@"
-	$(Q)rm -f $@ && ar qcs $@ $^
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(BUILD)/pertoken: $(BUILD)/obj/reports/commands/main.o
 $(BUILD)/pertoken-probe: $(BUILD)/obj/probe/commands/main.o

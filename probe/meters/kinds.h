@@ -7,7 +7,7 @@ struct meter_kind;
 struct telemetry_kind;
 struct amd_source;
 
-extern const struct meter_kind meter_powercap, meter_perf;
+extern const struct meter_kind meter_powercap, meter_perf, meter_grace;
 extern const struct meter_kind meter_nvml, meter_amdsmi, meter_rocmsmi, meter_hwmon;
 
 extern const struct telemetry_kind telemetry_nvml, telemetry_amdsmi, telemetry_rocmsmi,

@@ -17,7 +17,7 @@ const struct meter_roots machine_meters = {
     .module = "/sys/module",
 };
 
-const struct meter_kind *const meter_kinds[] = {&meter_powercap, &meter_perf, NULL};
+const struct meter_kind *const meter_kinds[] = {&meter_powercap, &meter_perf, &meter_grace, NULL};
 // The kinds of device meter, best first; ends with NULL.
 static const struct meter_kind *const device_kinds[] = {&meter_nvml, &meter_amdsmi, &meter_rocmsmi,
                                                         &meter_hwmon, NULL};

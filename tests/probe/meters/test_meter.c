@@ -121,6 +121,47 @@ static void test_wrap(void **state) {
   end(&machine);
 }
 
+// The machine's watts are those of the sockets: rails are within them, and a module has a GPU, too.
+static void add_sensor(struct machine *machine, const char *hwmon, const char *label,
+                       const char *microwatts) {
+  const char *device = arena_printf(&machine->fixture.arena, "%s/device", hwmon);
+  mkdir(in_tree(machine, hwmon, ""), 0777);
+  mkdir(in_tree(machine, device, ""), 0777);
+  put(machine, device, "power1_oem_info", label);
+  put(machine, device, "power1_average", microwatts);
+}
+
+static void test_grace(void **state) {
+  (void)state;
+  struct machine machine;
+  struct meter meter;
+  struct meter_reading reading;
+  start(&machine);
+  const struct meter_roots roots = {.hwmon = machine.root};
+  struct arena *arena = &machine.fixture.arena;
+  add_sensor(&machine, "hwmon0", "CPU Power Socket 0\n", "60000000\n");
+  add_sensor(&machine, "hwmon1", "Module Power Socket 0\n", "900000000\n");
+  assert_int_equal(meter_open_kind(&meter, &meter_grace, &roots, &machine.clock, arena),
+                   METER_ABSENT);
+  expect_fragment(meter.why, "grace-hwmon: no Grace socket under ");
+  add_sensor(&machine, "hwmon2", "Grace Power Socket 0\n", "100000000\n");
+  add_sensor(&machine, "hwmon3", "Grace Power Socket 1\n", "150000000\n");
+  assert_int_equal(meter_open_kind(&meter, &meter_grace, &roots, &machine.clock, arena), METER_OK);
+  assert_string_equal(meter.name, "grace-hwmon, 2 sockets: average power integrated");
+  assert_int_equal(meter_read(&meter, &reading), METER_OK);
+  expect_near(reading.watts, 250, 1e-9, "both sockets");
+  assert_true(isnan(reading.module_watts));
+  machine.now_s += 2;
+  put(&machine, "hwmon3/device", "power1_average", "250000000\n");
+  assert_int_equal(meter_read(&meter, &reading), METER_OK);
+  expect_near(reading.joules, 600, 1e-9, "from 250 W to 350 W in 2 s");
+  put(&machine, "hwmon3/device", "power1_average", "");
+  assert_int_equal(meter_read(&meter, &reading), METER_LOST);
+  expect_fragment(meter.why, "has no watts");
+  meter_close(&meter);
+  end(&machine);
+}
+
 // A counter that was reset has not wrapped: no package draws 262 kJ in a tenth of a second.
 static void test_reset(void **state) {
   (void)state;
@@ -523,6 +564,7 @@ static void test_addresses(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_packages_are_summed),
+      cmocka_unit_test(test_grace),
       cmocka_unit_test(test_wrap),
       cmocka_unit_test(test_reset),
       cmocka_unit_test(test_unread_for_too_long),
