@@ -11,6 +11,7 @@
 #include "kernels/cpu/memory.h"
 #include "kernels/cpu/onednn.h"
 #include "kernels/cpu/plan.h"
+#include "kernels/cpu/processor.h"
 #include "kernels/cpu/prompt_product.h"
 #include "kernels/cpu/state.h"
 #include "kernels/cpu/step.h"
@@ -41,22 +42,11 @@ static int device_count(void) {
   return 1;
 }
 
-// The value of "model name : ..." in /proc/cpuinfo, or "CPU".
-static void model_name(char *out, size_t size) {
-  snprintf(out, size, "CPU");
+static void name_processor(char *out, size_t size) {
   FILE *file = fopen("/proc/cpuinfo", "re");
-  if (!file)
-    return;
-  char line[256];
-  while (fgets(line, sizeof line, file)) {
-    const char *colon = strchr(line, ':');
-    if (strncmp(line, "model name", 10) != 0 || !colon)
-      continue;
-    line[strcspn(line, "\n")] = 0;
-    snprintf(out, size, "%s", colon + 2);
-    break;
-  }
-  fclose(file);
+  processor_name(file, out, size);
+  if (file)
+    fclose(file);
 }
 
 static enum decode_status describe(int device, struct decode_device *out) {
@@ -65,7 +55,7 @@ static enum decode_status describe(int device, struct decode_device *out) {
   struct memory_state memory = memory_now();
   const uint64_t cache = cache_in_use(), reported = cache_reported();
   char model[96];
-  model_name(model, sizeof model);
+  name_processor(model, sizeof model);
   *out = (struct decode_device){
       .memory_bytes = memory.total,
       .memory_free_bytes = memory.available,

@@ -2,12 +2,14 @@
 
 #include <stdio.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
+enum { HUGE_PAGE = 2 << 20 };
 
-// Small blocks would each waste a huge page.
+// Small blocks would each waste a huge page. Other processors' pages may be larger than x86-64's
+// 4 KiB: many aarch64 kernels have 64 KiB, and unmap nothing that begins within one.
 static size_t alignment_of(size_t bytes) {
-  return bytes < HUGE_PAGE ? PAGE : HUGE_PAGE;
+  return bytes < HUGE_PAGE ? (size_t)sysconf(_SC_PAGESIZE) : HUGE_PAGE;
 }
 
 void *memory_take(size_t bytes) {

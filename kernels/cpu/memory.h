@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 // Zeroed. From 2 MiB on it is aligned to that and advised to use huge pages, otherwise aligned to
-// 4 KiB. No page is touched: the thread that first writes one gets it from its own memory node.
+// a page. No page is touched: the thread that first writes one gets it from its own memory node.
 // NULL for 0 bytes, and when the system refuses.
 void *memory_take(size_t bytes);
 // `bytes` as taken; NULL is allowed.

@@ -36,6 +36,8 @@ for name in sys.argv[1:]:
         why = str(error)
     print(name, path, why, sep='\\t', flush=True)'''
 NEEDS_GLIBC = re.compile(rb'GLIBC_(\d+)\.(\d+)')
+# ELF's e_machine (System V ABI; its supplements for these processors), and what uname calls them.
+ELF_MACHINES = {62: 'x86_64', 183: 'aarch64'}
 
 
 def load(names):
@@ -97,13 +99,23 @@ def examine(wanted='', needed=None, folders=FOLDERS):
     return Outcome(MISSING if is_short else DONE, '; '.join(words), libraries=paths)
 
 
-def glibc_words(program):
-    """Why a program that was brought here cannot start: the C library is the machine's own."""
-    here = tuple(map(int, re.findall(r'\d+', platform.libc_ver()[1])[:2]))
+def processor_of(image):
+    """What uname calls the processor that an ELF file's bytes are for; '' if they are no such file."""
+    return ELF_MACHINES.get(image[18] + 256 * image[19], '') if image[:4] == b'\x7fELF' and len(image) > 19 else ''
+
+
+def why_not_started(program):
+    """Why a program that was brought here cannot start: it is for another processor, or for a newer C
+    library, which is the machine's own. '' if it is neither."""
     try:
-        needs = max((tuple(map(int, found)) for found in NEEDS_GLIBC.findall(program.read_bytes())), default=())
+        image = program.read_bytes()
     except OSError:
         return ''
+    processor = processor_of(image)
+    if processor and processor != platform.machine():
+        return f'{program.name} is for {processor}, and this machine is {platform.machine()}: pack it on such a machine'
+    here = tuple(map(int, re.findall(r'\d+', platform.libc_ver()[1])[:2]))
+    needs = max((tuple(map(int, found)) for found in NEEDS_GLIBC.findall(image)), default=())
     if not here or needs <= here:
         return ''
     return f'{program.name} needs glibc {needs[0]}.{needs[1]}, and here is {here[0]}.{here[1]}'

@@ -9,6 +9,7 @@ Waits: for programs that hang. Its speeds are not judged.
 """
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -53,9 +54,17 @@ def test_libraries(folder):
             os.environ['LD_LIBRARY_PATH'] = path
     carried = folder / 'program'
     carried.write_bytes(b'GLIBC_2.9\0GLIBC_99.1\0')
-    expect('program needs glibc 99.1, and here is ' in libraries.glibc_words(carried), 'glibc')
+    expect('program needs glibc 99.1, and here is ' in libraries.why_not_started(carried), 'glibc')
     carried.write_bytes(b'GLIBC_2.3\0')
-    expect(not libraries.glibc_words(carried), 'an older glibc')
+    expect(not libraries.why_not_started(carried), 'an older glibc')
+    for number, name in libraries.ELF_MACHINES.items():
+        carried.write_bytes(b'\x7fELF\2\1\1'.ljust(18, b'\0') + number.to_bytes(2, 'little') + b'GLIBC_2.3\0')
+        said = libraries.why_not_started(carried)
+        expect((f'program is for {name}, and this machine is {platform.machine()}' in said)
+               == (name != platform.machine()), f'{name}: {said}')
+    for image in (b'\x7fELF', b'\x7fELF'.ljust(20, b'\0')):
+        carried.write_bytes(image)
+        expect(not libraries.why_not_started(carried), 'no known processor')
 
 
 def test_rocm_path(folder):
