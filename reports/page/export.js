@@ -124,11 +124,18 @@ const kept_beside = {
   load_power: ['prefill_power'],
 };
 
+// A share of the hardware or a fixed sum: what an option states replaces both of its offer.
+const other_of = Object.fromEntries(['support', 'installation', 'purchase_tax'].flatMap((share) =>
+  [[share, `${share}_sum`], [`${share}_sum`, share]]));
+
 const is_beside_change = (wanted, o, name) => Object.entries(kept_beside).some(([beside, kept]) =>
   kept.includes(name) && case_figures[0][o][beside] && differs(wanted, o, beside));
 
-const is_kept = (wanted, o, name) =>
-  case_figures[0][o][name].origin === 'catalogue' && is_beside_change(wanted, o, name);
+const is_other_of_change = (wanted, o, name) => other_of[name] &&
+  case_figures[0][o][other_of[name]] && differs(wanted, o, other_of[name]);
+
+const is_kept = (wanted, o, name) => is_other_of_change(wanted, o, name) ||
+  (case_figures[0][o][name].origin === 'catalogue' && is_beside_change(wanted, o, name));
 
 // Power that a rent no longer includes is free, as nobody stated its price.
 function is_unpaid(wanted, o, { name }) {

@@ -82,8 +82,9 @@ void quoted_sums_settle(const struct resolving *resolving) {
     for (size_t p = 0; p < PAIRS; p++)
       settle_pair(resolving, &figures[model_find(model, pairs[p].share)],
                   &figures[model_find(model, pairs[p].sum)]);
+    const struct figure *share = figures[model_find(model, pairs[0].share)];
     if (!said(figures[first]))
-      figures[first] = resolving_keep(resolving, nothing_of(any));
+      figures[first] = resolving_keep(resolving, nothing_of(said(share) ? share : any));
   }
 }
 
