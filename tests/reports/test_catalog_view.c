@@ -51,7 +51,7 @@ static const struct {
     {CATALOG_MODELS, {"source_url~/blob/"}, "9 of 21 rows; "},
     {CATALOG_THROUGHPUT,
      {"grade=benchmark", "accelerator=h200-nvl-141", "scenario=offline"},
-     " of 1764 rows; "},
+     "10 of 2023 rows; "},
 };
 
 static void test_selections(void **state) {
