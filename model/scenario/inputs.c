@@ -491,6 +491,23 @@ bool inputs_of_option(const struct scenario *scenario, size_t option, size_t whi
   return false;
 }
 
+bool inputs_is_change(const struct scenario *scenario, const struct figure *figure) {
+  return figure->origin > ORIGIN_OPTION && !scenario_offer_of(scenario, figure);
+}
+
+const struct figure *inputs_unchanged(const struct scenario *scenario, size_t option,
+                                      size_t which_case, int declaration) {
+  const struct quoting quoting = quoting_of(scenario, (int)option, which_case);
+  const struct figure *found = &figure_none;
+  for (enum origin origin = ORIGIN_COMMON; origin < ORIGINS; origin++) {
+    const struct figure *figure =
+        inputs_said(scenario->inputs, layer_of(origin, (int)option, which_case), declaration);
+    if (figure && holds(&quoting, figure) && !inputs_is_change(scenario, figure))
+      found = figure;
+  }
+  return found;
+}
+
 static void apply(const struct inputs *inputs, struct layer layer, const struct quoting *quoting,
                   const struct figure **figures) {
   const size_t row = row_of(inputs, layer);

@@ -53,6 +53,14 @@ bool inputs_states(const struct scenario *scenario, int option, int declaration)
 bool inputs_of_option(const struct scenario *scenario, size_t option, size_t which_case,
                       int declaration);
 
+// Whether a case or --set, not an offer named there, states the figure for the option.
+bool inputs_is_change(const struct scenario *scenario, const struct figure *figure);
+
+// The option's statement about the input in a case without such changes: figure_none if there is
+// none.
+const struct figure *inputs_unchanged(const struct scenario *scenario, size_t option,
+                                      size_t which_case, int declaration);
+
 // Reports a source, date or quote that the layer states without a value: what gives the value in
 // its place has its own.
 void inputs_refuse_provenance(const struct inputs *inputs, struct layer layer, int declaration,

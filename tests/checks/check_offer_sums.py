@@ -117,6 +117,13 @@ def test_typed_sums(folder):
     for more, paid in (((), 70000), (('mi325x.spares=20 %',), 70000), (('mi325x.sums_cover=32 gpu',), 140000)):
         found = items(path, *more)['mi325x']['support_total']
         expect(near(found, 3 * paid), f'{more}: {found}')
+    common = Path(folder, 'common.ini')
+    common.write_text(path.read_text().replace('[common]', '[common]\nsupport = 4 %/yr', 1))
+    changed = {'mi325x.support_sum=80000 USD/yr': 80000, 'mi325x.support_sum=0 USD/yr': 0}
+    for more, paid in changed.items():
+        found = items(common, more)['mi325x']['support_total']
+        expect(near(found, 3 * paid), f'{more}: {found}, not instead of what all options pay')
+    expect('both paid' not in run('compare', common, '--set', next(iter(changed))).stdout, 'one sum, another value')
     refused = run('compare', path, '--set', 'h200.sums_cover=32 gpu')
     expect_exit(refused, BAD_INPUT, "without 'support_sum'")
 

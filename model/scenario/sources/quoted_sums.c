@@ -2,6 +2,7 @@
 
 #include "model/cost/model.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/inputs.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
@@ -44,21 +45,42 @@ static struct figure no_share(const struct figure *sum) {
   return nothing;
 }
 
-// Whether a case or --set changes the option's input, which then changes alone, as in a cell.
-static bool is_change(const struct scenario *scenario, const struct figure *figure) {
-  return figure->origin > ORIGIN_OPTION && !scenario_offer_of(scenario, figure);
+// A share and the sum that may be paid beside it.
+struct pair {
+  const struct figure *share, *sum;
+};
+
+static struct pair stronger_of(const struct resolving *resolving, struct pair pair) {
+  const struct scenario *scenario = resolving->scenario;
+  const bool both = said(pair.share) && said(pair.sum);
+  if (both && outranks(scenario, pair.share, pair.sum))
+    pair.sum = resolving_keep(resolving, nothing_of(pair.share));
+  else if (pair.sum->value > 0 && (!both || outranks(scenario, pair.sum, pair.share)))
+    pair.share = resolving_keep(resolving, no_share(pair.sum));
+  return pair;
 }
 
-static void settle_pair(const struct resolving *resolving, const struct figure **share,
-                        const struct figure **sum) {
-  const struct scenario *scenario = resolving->scenario;
-  const bool both = said(*share) && said(*sum);
-  if (is_change(scenario, *share) || (both && is_change(scenario, *sum)))
-    return;
-  if (both && outranks(scenario, *share, *sum))
-    *sum = resolving_keep(resolving, nothing_of(*share));
-  else if ((*sum)->value > 0 && (!both || outranks(scenario, *sum, *share)))
-    *share = resolving_keep(resolving, no_share(*sum));
+// The figure, or what it is without the change that it is.
+static const struct figure *unchanged(const struct resolving *resolving, size_t which,
+                                      const struct figure *figure, int declaration) {
+  return inputs_is_change(resolving->scenario, figure)
+             ? inputs_unchanged(resolving->scenario, resolving->number, which, declaration)
+             : figure;
+}
+
+// A change is of one input, as in a cell: the other stays what it is without the change.
+static void settle_pair(const struct resolving *resolving, size_t which, int share, int sum) {
+  const struct figure **figures = resolving_figures(resolving, which);
+  const struct pair stated = {figures[share], figures[sum]};
+  const struct pair settled =
+      stronger_of(resolving, (struct pair){unchanged(resolving, which, stated.share, share),
+                                           unchanged(resolving, which, stated.sum, sum)});
+  if (!inputs_is_change(resolving->scenario, stated.share))
+    figures[share] = settled.share;
+  if (!inputs_is_change(resolving->scenario, stated.sum))
+    figures[sum] = settled.sum;
+  if (!said(figures[share]) && figures[sum]->value > 0)
+    figures[share] = resolving_keep(resolving, no_share(figures[sum]));
 }
 
 // A statement of a sum in any case, or NULL.
@@ -80,8 +102,7 @@ void quoted_sums_settle(const struct resolving *resolving) {
   for (size_t c = 0; any && c < resolving->scenario->case_count; c++) {
     const struct figure **figures = resolving_figures(resolving, c);
     for (size_t p = 0; p < PAIRS; p++)
-      settle_pair(resolving, &figures[model_find(model, pairs[p].share)],
-                  &figures[model_find(model, pairs[p].sum)]);
+      settle_pair(resolving, c, model_find(model, pairs[p].share), model_find(model, pairs[p].sum));
     const struct figure *share = figures[model_find(model, pairs[0].share)];
     if (!said(figures[first]))
       figures[first] = resolving_keep(resolving, nothing_of(said(share) ? share : any));
@@ -97,7 +118,8 @@ int quoted_sums_added(const struct scenario *scenario, const struct option *opti
     for (size_t i = 0; i < 2; i++)
       figures[i] = option_figure(scenario, option, scenario->selected,
                                  model_find(scenario->model, i ? *sum : *share));
-    const bool changed = is_change(scenario, figures[0]) || is_change(scenario, figures[1]);
+    const bool changed =
+        inputs_is_change(scenario, figures[0]) || inputs_is_change(scenario, figures[1]);
     if (changed && figures[0]->value > 0 && figures[1]->value > 0)
       return pair;
   }
