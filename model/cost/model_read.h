@@ -28,7 +28,7 @@
 //     absent_with     NAME: if that is given, it is absent, and so is everything computed from it
 //     given_as        NAME of a scenario key that stands for this input and for others with it
 //     notice          TEXT that outputs list as not included if it is left out:
-//                     model/scenario/reading/left_out.h
+//                     model/scenario/resolution/left_out.h
 //     family          WORD: exists if an input with the same word is given, and then counts as
 //                     given too: each has a formula
 //     rate_of         NAMES of the inputs that it changes from year to year; none is a list then

@@ -9,7 +9,7 @@
 #include "model/records/records.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/option.h"
-#include "model/scenario/reading/resolution.h"
+#include "model/scenario/resolution/resolution.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -16,7 +16,7 @@
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/likeness.h"
-#include "model/scenario/reading/resolution.h"
+#include "model/scenario/resolution/resolution.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "model/questions/claim.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/free.h"
-#include "model/scenario/reading/published_bounds.h"
+#include "model/scenario/resolution/published_bounds.h"
 #include "model/whatif/variation.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"

@@ -5,7 +5,7 @@
 #include "model/evidence/grade.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
-#include "model/scenario/reading/resolution.h"
+#include "model/scenario/resolution/resolution.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/style.h"

@@ -15,7 +15,7 @@ const struct scenario *const *cases_read(const struct scenario *scenario, struct
                                          struct diagnostics *diagnostics);
 
 // cases: [scenario->case_count], the same scenario with each case selected
-// (model/scenario/reading/resolution.h). In the arena.
+// (model/scenario/resolution/resolution.h). In the arena.
 //
 // Tables: `cases` (the cheapest), `cost` and `saving` of every option, and `evidence`, every
 // option's weakest grade that matters. Rows are cases; columns of the last three are options.

@@ -11,7 +11,7 @@
 #include "model/questions/rent.h"
 #include "model/questions/rent_offers.h"
 #include "model/scenario/option.h"
-#include "model/scenario/reading/warnings.h"
+#include "model/scenario/resolution/warnings.h"
 #include "reports/faces/parts.h"
 #include "reports/print/number.h"
 #include "reports/print/verdict.h"

@@ -7,7 +7,7 @@
 #include "model/questions/solve_search.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
-#include "model/scenario/reading/plausibility.h"
+#include "model/scenario/resolution/plausibility.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "model/whatif/price_terms.h"

@@ -8,7 +8,7 @@
 #include "model/draft/template.h"
 #include "model/evidence/catalog.h"
 #include "model/scenario/option.h"
-#include "model/scenario/reading/read.h"
+#include "model/scenario/resolution/read.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "reports/answers/compare.h"

@@ -10,7 +10,7 @@
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
-#include "model/scenario/reading/read.h"
+#include "model/scenario/resolution/read.h"
 #include "reports/faces/faces.h"
 #include "reports/print/format.h"
 #include "reports/print/output_name.h"

@@ -8,7 +8,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/currency.h"
-#include "model/scenario/reading/left_out.h"
+#include "model/scenario/resolution/left_out.h"
 #include "model/scenario/scenario.h"
 #include "reports/outputs/rows.h"
 #include "reports/sheets/inputs_written.h"

@@ -21,7 +21,7 @@
 //   decode_only, serving_estimate, omissible (costs that it may leave out), why (this and the
 //   following as no input changes them, model/scenario/ranking.h), compared
 // options[].omissible[]: notice, inputs (that state the cost), scale (the input that is their
-//   factor, or blank; model/scenario/reading/left_out.h)
+//   factor, or blank; model/scenario/resolution/left_out.h)
 // cases[]: name, label, warnings, options, targets, uncertainty (uncertainty.h)
 // cases[].options[]: warnings, figures (by input; cases other than the first have only those that
 //   differ from it)
@@ -32,7 +32,7 @@
 //   (indexes of options), low, high (limits, null: none), most (by the datasheet, null: any), swing
 //   (the ends of its range, if it has one), together (the options whose own input is the same
 //   quantity)
-// grading: grades (strongest first), inputs, swing, matters (model/scenario/reading/grading.h)
+// grading: grades (strongest first), inputs, swing, matters (model/scenario/resolution/grading.h)
 // grading.inputs[]: input, shown (as throughput, power or price, if it is), years (the inputs of
 //   the list that it scales)
 // ranking: amounts, asked (of ranking_asked), one (a reason why none is the cheapest, as are the

@@ -145,7 +145,7 @@ function has_source(state, o, name) {
 const is_unrented = (state, inputs, o, name) =>
   Boolean(case_figures[state.which][o][name]?.rent?.every((rent) => inputs[o][rent] === 0));
 
-// The costs that an option leaves out: model/scenario/reading/left_out.h has the rule.
+// The costs that an option leaves out: model/scenario/resolution/left_out.h has the rule.
 function not_included(state, inputs, o) {
   return data.options[o].omissible
     .filter(({ inputs: names, scale }) => scale && inputs[o][scale] === 0

@@ -7,7 +7,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/currency.h"
-#include "model/scenario/reading/grading.h"
+#include "model/scenario/resolution/grading.h"
 #include "model/scenario/scenario.h"
 #include "reports/sheets/cost_columns.h"
 #include "reports/sheets/inputs_written.h"

@@ -1,5 +1,5 @@
 // weakest_grades: on Sensitivity, the figures that an option's cost depends on, and the weakest
-// grade among them, live, by the rule of model/scenario/reading/grading.h: a figure counts if a
+// grade among them, live, by the rule of model/scenario/resolution/grading.h: a figure counts if a
 // swing of it alone moves the cost per token by more than the limit there.
 #ifndef PERTOKEN_REPORTS_SHEETS_WEAKEST_GRADES_H
 #define PERTOKEN_REPORTS_SHEETS_WEAKEST_GRADES_H

@@ -14,7 +14,7 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/reading/range.h"
-#include "model/scenario/reading/read.h"
+#include "model/scenario/resolution/read.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/part.h"
 #include "model/simulate/sampler.h"

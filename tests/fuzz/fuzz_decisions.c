@@ -1,7 +1,7 @@
 // Any text as a scenario file that asks questions: [claim], [fit], [demand], [wait], [rent].
 #include "fuzz.h"
 
-#include "model/scenario/reading/read.h"
+#include "model/scenario/resolution/read.h"
 #include "reports/answers/questions.h"
 #include "reports/faces/faces.h"
 

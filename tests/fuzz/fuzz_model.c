@@ -1,7 +1,7 @@
 // Any text as a user's cost model, `--model FILE`, with one of the examples' options.
 #include "fuzz.h"
 
-#include "model/scenario/reading/read.h"
+#include "model/scenario/resolution/read.h"
 #include "model/scenario/scenario.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 // Any text as a scenario file, with the shipped catalogue, truncated by tests/fuzz/run.
 #include "fuzz.h"
 
-#include "model/scenario/reading/read.h"
+#include "model/scenario/resolution/read.h"
 #include "model/scenario/scenario.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 #include "tests/support/scenario_fixture.h"
 
-#include "model/scenario/reading/read.h"
+#include "model/scenario/resolution/read.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "model/questions/rent.h"
 #include "model/questions/solve.h"
 #include "model/questions/wait.h"
-#include "model/scenario/reading/published_bounds.h"
+#include "model/scenario/resolution/published_bounds.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/range.h"
-#include "model/scenario/reading/read.h"
-#include "model/scenario/reading/resolution.h"
+#include "model/scenario/resolution/read.h"
+#include "model/scenario/resolution/resolution.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // repository's root.
 #include "base/texts.h"
 #include "model/cost/units.h"
-#include "model/scenario/reading/read.h"
+#include "model/scenario/resolution/read.h"
 #include "model/scenario/scenario.h"
 #include "tests/support/offer_folder.h"
 

@@ -8,8 +8,8 @@
 #include "model/optimise/allocation_programme.h"
 #include "model/questions/route.h"
 #include "model/scenario/amendment.h"
-#include "model/scenario/reading/read.h"
-#include "model/scenario/reading/resolution.h"
+#include "model/scenario/resolution/read.h"
+#include "model/scenario/resolution/resolution.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "model/scenario/reading/grading.h"
+#include "model/scenario/resolution/grading.h"
 
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"

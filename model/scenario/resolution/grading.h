@@ -9,8 +9,8 @@
 // its years, with the weakest of their grades and its own. The grades of throughput, power and
 // price are the weakest of their inputs. Rates, and watts, that are combined into a serving
 // estimate keep their grades, but count as projected at best: their combination was not measured.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
-#define PERTOKEN_MODEL_SCENARIO_READING_GRADING_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_GRADING_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_GRADING_H
 
 #include "base/arena.h"
 #include "model/evidence/grade.h"

@@ -1,7 +1,7 @@
 // warnings: what a reader is told about an evaluated scenario: of its options, each alone and
 // beside the others, and of the scenario as a whole.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_WARNINGS_H
-#define PERTOKEN_MODEL_SCENARIO_READING_WARNINGS_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_WARNINGS_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_WARNINGS_H
 
 #include "base/arena.h"
 #include "model/scenario/scenario.h"

@@ -1,4 +1,4 @@
-#include "model/scenario/reading/plausibility.h"
+#include "model/scenario/resolution/plausibility.h"
 
 #include "base/arena.h"
 #include "base/csv.h"
@@ -22,8 +22,8 @@
 #include "model/scenario/ranking.h"
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/free.h"
-#include "model/scenario/reading/published_bounds.h"
 #include "model/scenario/reading/range.h"
+#include "model/scenario/resolution/published_bounds.h"
 
 #include <math.h>
 #include <stdbool.h>

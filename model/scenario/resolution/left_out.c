@@ -1,4 +1,4 @@
-#include "model/scenario/reading/left_out.h"
+#include "model/scenario/resolution/left_out.h"
 
 #include "model/cost/graph.h"
 #include "model/cost/model.h"

@@ -1,4 +1,4 @@
-#include "model/scenario/reading/companions.h"
+#include "model/scenario/resolution/companions.h"
 
 #include "base/arena.h"
 #include "base/source.h"

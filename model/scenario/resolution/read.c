@@ -1,4 +1,4 @@
-#include "model/scenario/reading/read.h"
+#include "model/scenario/resolution/read.h"
 
 #include "base/csv.h"
 #include "base/ini.h"
@@ -13,16 +13,16 @@
 #include "model/scenario/likeness.h"
 #include "model/scenario/reading/assignment.h"
 #include "model/scenario/reading/cost_model.h"
-#include "model/scenario/reading/effect.h"
 #include "model/scenario/reading/free.h"
 #include "model/scenario/reading/head.h"
-#include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/range.h"
 #include "model/scenario/reading/reading.h"
-#include "model/scenario/reading/resolution.h"
 #include "model/scenario/reading/sections.h"
 #include "model/scenario/reading/text.h"
-#include "model/scenario/reading/warnings.h"
+#include "model/scenario/resolution/effect.h"
+#include "model/scenario/resolution/plausibility.h"
+#include "model/scenario/resolution/resolution.h"
+#include "model/scenario/resolution/warnings.h"
 
 #include <stdbool.h>
 #include <stddef.h>

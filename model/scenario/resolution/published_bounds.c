@@ -1,4 +1,4 @@
-#include "model/scenario/reading/published_bounds.h"
+#include "model/scenario/resolution/published_bounds.h"
 
 #include "base/arena.h"
 #include "base/csv.h"

@@ -1,6 +1,6 @@
 // colocation: what a colocation contract that includes electricity says of its price.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_COLOCATION_H
-#define PERTOKEN_MODEL_SCENARIO_READING_COLOCATION_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_COLOCATION_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_COLOCATION_H
 
 #include "model/scenario/resolving.h"
 

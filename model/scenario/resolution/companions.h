@@ -1,6 +1,6 @@
 // companions: inputs that have no effect without another one, or that another one needs.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_COMPANIONS_H
-#define PERTOKEN_MODEL_SCENARIO_READING_COMPANIONS_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_COMPANIONS_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_COMPANIONS_H
 
 #include "base/diagnostics.h"
 #include "model/scenario/figure.h"

@@ -3,8 +3,8 @@
 // A cost that has a notice is left out if it is zero and has no source: a source, also an offer's
 // or the catalogue's, says where else it is included. Of a list by year all years must be zero, and
 // each needs a source, or its scale is. A rent includes all but the costs that a scenario opts for.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_LEFT_OUT_H
-#define PERTOKEN_MODEL_SCENARIO_READING_LEFT_OUT_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_LEFT_OUT_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_LEFT_OUT_H
 
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"

@@ -1,6 +1,6 @@
 // periods: what the length of a period does to the figures, where a reader may not expect it.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_PERIODS_H
-#define PERTOKEN_MODEL_SCENARIO_READING_PERIODS_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_PERIODS_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_PERIODS_H
 
 #include "base/arena.h"
 #include "model/scenario/scenario.h"

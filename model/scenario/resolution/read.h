@@ -1,6 +1,6 @@
 // read: reads a scenario file into a scenario, resolved, evaluated and graded.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_READ_H
-#define PERTOKEN_MODEL_SCENARIO_READING_READ_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_READ_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_READ_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"

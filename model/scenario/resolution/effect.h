@@ -1,6 +1,6 @@
 // effect: whether what --set or a case says about all options has any effect.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_EFFECT_H
-#define PERTOKEN_MODEL_SCENARIO_READING_EFFECT_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_EFFECT_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_EFFECT_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"

@@ -1,7 +1,7 @@
 // published_bounds: the range of the catalogue's values for an input of an option, to judge how
 // plausible an implied value is.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_PUBLISHED_BOUNDS_H
-#define PERTOKEN_MODEL_SCENARIO_READING_PUBLISHED_BOUNDS_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_PUBLISHED_BOUNDS_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_PUBLISHED_BOUNDS_H
 
 #include "model/evidence/grade.h"
 #include "model/scenario/scenario.h"

@@ -1,4 +1,4 @@
-#include "model/scenario/reading/periods.h"
+#include "model/scenario/resolution/periods.h"
 
 #include "base/arena.h"
 #include "base/texts.h"

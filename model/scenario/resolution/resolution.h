@@ -1,8 +1,8 @@
 // resolution: an option as a function of what its scenario states, the case and an amendment.
 // Reading a scenario resolves every option as written; a question resolves one again for another
 // workload or case, and nothing is read twice.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_RESOLUTION_H
-#define PERTOKEN_MODEL_SCENARIO_READING_RESOLUTION_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_RESOLUTION_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_RESOLUTION_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"

@@ -1,4 +1,4 @@
-#include "model/scenario/reading/effect.h"
+#include "model/scenario/resolution/effect.h"
 
 #include "base/source.h"
 #include "base/texts.h"

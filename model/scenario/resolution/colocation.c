@@ -1,4 +1,4 @@
-#include "model/scenario/reading/colocation.h"
+#include "model/scenario/resolution/colocation.h"
 
 #include "base/diagnostics.h"
 #include "model/cost/model.h"

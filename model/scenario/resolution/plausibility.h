@@ -1,8 +1,8 @@
 // plausibility: figures so far from what is published that a wrong unit or digit is more likely,
 // such as 80 USD/kWh, or 700 kW for an accelerator; throughputs that no software can reach; and
 // values outside their own ranges.
-#ifndef PERTOKEN_MODEL_SCENARIO_READING_PLAUSIBILITY_H
-#define PERTOKEN_MODEL_SCENARIO_READING_PLAUSIBILITY_H
+#ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_PLAUSIBILITY_H
+#define PERTOKEN_MODEL_SCENARIO_RESOLUTION_PLAUSIBILITY_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
