@@ -41,8 +41,12 @@ bool figure_is_stated(const struct figure *figure) {
   return figure->origin > ORIGIN_RENT;
 }
 
+bool figure_exists(const struct figure *figure) {
+  return figure->origin != ORIGIN_NONE;
+}
+
 bool figure_is_given(const struct figure *figure) {
-  return figure->origin != ORIGIN_NONE && figure->origin != ORIGIN_RENT;
+  return figure_exists(figure) && figure->origin != ORIGIN_RENT;
 }
 
 bool figure_is_of_option(const struct figure *figure) {

@@ -65,6 +65,9 @@ extern const char *const figure_attributes[FIGURE_ATTRIBUTES];
 // Whether the figure is stated in the scenario or found in data/, rather than a default or unused.
 bool figure_is_stated(const struct figure *figure);
 
+// Whether there is a figure, of whatever origin.
+bool figure_exists(const struct figure *figure);
+
 // Whether there is a figure, which may be a default, but not the zero of what a rent includes.
 bool figure_is_given(const struct figure *figure);
 

@@ -3,17 +3,21 @@
 //
 //   inputs        what its layers say in every case, and an amendment
 //   free          the midpoint of a range if no value was stated
-//   resolution    which inputs exclude others; what a rented option does not pay for
+//   exclusions    which inputs exclude others; what a rented option does not pay for
+//   quoted_sums   shares of the hardware's price and sums
 //   companions    which inputs require others
 //   colocation    electricity that is part of a rent
 //   hardware      what its accelerator and its price give
 //   throughput    what its evidence gives
 //   utilization   what a record of production gives
 //   load_power    watts that were not stated
-//   resolution    defaults
+//   defaults      what nothing gave
+//   requirements  what must be there together
 //   currency      amounts in USD
 //   lending       inputs that another option's tokens follow from
-//   resolution    its graph and its values
+//   resolution    its graph
+//   times         its life, lead time and delay
+//   evaluated     its values
 //   warnings      grades and warnings
 #ifndef PERTOKEN_MODEL_SCENARIO_RESOLVING_H
 #define PERTOKEN_MODEL_SCENARIO_RESOLVING_H

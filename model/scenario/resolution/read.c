@@ -20,6 +20,7 @@
 #include "model/scenario/reading/sections.h"
 #include "model/scenario/reading/text.h"
 #include "model/scenario/resolution/effect.h"
+#include "model/scenario/resolution/evaluated.h"
 #include "model/scenario/resolution/plausibility.h"
 #include "model/scenario/resolution/resolution.h"
 #include "model/scenario/resolution/warnings.h"

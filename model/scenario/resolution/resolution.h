@@ -19,11 +19,6 @@
 void scenario_resolve(struct scenario *scenario, struct arena *arena,
                       struct diagnostics *diagnostics);
 
-// Finds the periods of the horizons and evaluates every option in every case, after a resolution
-// without errors. Errors: a line item without a finite value.
-void scenario_evaluate(struct scenario *scenario, struct arena *arena,
-                       struct diagnostics *diagnostics);
-
 // Resolves option `number` with an amendment and evaluates it in every case, graded in the selected
 // one, with its own warnings. NULL if it then has no throughput, with the reason in *lack, and
 // after errors (lack->kind is LACK_NONE), which point to the user's own text.

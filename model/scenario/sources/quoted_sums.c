@@ -17,10 +17,6 @@ static const struct {
 
 enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 
-static bool said(const struct figure *figure) {
-  return figure->origin != ORIGIN_NONE;
-}
-
 static bool outranks(const struct scenario *scenario, const struct figure *a,
                      const struct figure *b) {
   if (a->origin != b->origin)
@@ -52,7 +48,7 @@ struct pair {
 
 static struct pair stronger_of(const struct resolving *resolving, struct pair pair) {
   const struct scenario *scenario = resolving->scenario;
-  const bool both = said(pair.share) && said(pair.sum);
+  const bool both = figure_exists(pair.share) && figure_exists(pair.sum);
   if (both && outranks(scenario, pair.share, pair.sum))
     pair.sum = resolving_keep(resolving, nothing_of(pair.share));
   else if (pair.sum->value > 0 && (!both || outranks(scenario, pair.sum, pair.share)))
@@ -79,7 +75,7 @@ static void settle_pair(const struct resolving *resolving, size_t which, int sha
     figures[share] = settled.share;
   if (!inputs_is_change(resolving->scenario, stated.sum))
     figures[sum] = settled.sum;
-  if (!said(figures[share]) && figures[sum]->value > 0)
+  if (!figure_exists(figures[share]) && figures[sum]->value > 0)
     figures[share] = resolving_keep(resolving, no_share(figures[sum]));
 }
 
@@ -88,7 +84,7 @@ static const struct figure *any_sum(const struct resolving *resolving) {
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     for (size_t p = 0; p < PAIRS; p++) {
       const struct figure *sum = resolving_figure(resolving, c, pairs[p].sum);
-      if (said(sum))
+      if (figure_exists(sum))
         return sum;
     }
   return NULL;
@@ -104,8 +100,8 @@ void quoted_sums_settle(const struct resolving *resolving) {
     for (size_t p = 0; p < PAIRS; p++)
       settle_pair(resolving, c, model_find(model, pairs[p].share), model_find(model, pairs[p].sum));
     const struct figure *share = figures[model_find(model, pairs[0].share)];
-    if (!said(figures[first]))
-      figures[first] = resolving_keep(resolving, nothing_of(said(share) ? share : any));
+    if (!figure_exists(figures[first]))
+      figures[first] = resolving_keep(resolving, nothing_of(figure_exists(share) ? share : any));
   }
 }
 
