@@ -159,6 +159,21 @@ static bool is_per_user(int key) {
   return key == WORKLOAD_TTFT || key == WORKLOAD_TPOT || key == WORKLOAD_INTERACTIVITY;
 }
 
+int offer_guarantee_percentile(const struct offer_guarantee *guarantee,
+                               const struct workload *workload) {
+  static const enum workload_key times[OFFER_LATENCIES] = {
+      [OFFER_TTFT] = WORKLOAD_TTFT, [OFFER_TPOT] = WORKLOAD_TPOT};
+  static const int percents[LATENCY_STATISTICS] = {
+      [LATENCY_P90] = 90, [LATENCY_P95] = 95, [LATENCY_P99] = 99};
+  int least = 0;
+  for (int l = 0; l < OFFER_LATENCIES; l++) {
+    const int percent = percents[guarantee->latencies[l].statistic];
+    if (*workload->values[times[l]] && percent && (!least || percent < least))
+      least = percent;
+  }
+  return least;
+}
+
 // Whether the guarantee agrees with the workload's key. A key that the guarantee leaves open agrees
 // with what the throughput was measured on, but not with what is asked for.
 static bool agrees(const struct offer_guarantee *guarantee, const struct workload *workload,

@@ -159,7 +159,8 @@ static bool follows(enum workload_key key, const struct workload *a, const struc
 // "the share of requests that meet tpot: P99 and P90", or NULL.
 static const char *other_percentile(const struct workload *a, const struct workload *b,
                                     struct arena *arena) {
-  if (!a->percentile || !b->percentile || a->percentile == b->percentile)
+  if (!a->percentile || !b->percentile || a->percentile == b->percentile || a->promised ||
+      b->promised)
     return NULL;
   const bool ttft = *a->values[WORKLOAD_TTFT], tpot = *a->values[WORKLOAD_TPOT];
   return arena_printf(arena, "the share of requests that meet %s%s%s: P%d and P%d",

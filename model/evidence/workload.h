@@ -46,7 +46,8 @@ struct workload {
   struct place places[WORKLOAD_KEYS];
   const char *shipped_precision;      // of the model's published weights; NULL or "": unknown
   double input_tokens, output_tokens; // of a request; 0: unset, unknown or MLPerf's
-  int percentile; // of the requests that meet ttft and tpot, by a record; 0: unknown, or neither
+  int percentile; // of the requests that meet ttft and tpot; 0: unknown, or neither
+  bool promised;  // the percentile is what a guarantee says, not one that a record was judged at
 };
 
 // A row's value for a key in data/throughput.csv; "" for none.
@@ -91,8 +92,8 @@ bool workload_row_matches(const struct workload *workload, const struct table *t
                           int keys);
 
 // The first difference between two workloads that makes their throughputs incomparable, such as
-// "precision: fp8 and bf16", or NULL. So is a time that different shares of the requests meet. If
-// both give every user the same rate and times, their
+// "precision: fp8 and bf16", or NULL. So is a time that different shares of the requests meet, by
+// records: a guarantee cannot be judged at another share. If both give every user the same rate and times, their
 // batches follow from that and may differ; so may contexts that nobody stated if both know the
 // lengths of their requests, which are compared instead.
 const char *workload_difference(const struct workload *a, const struct workload *b,

@@ -53,6 +53,32 @@ static void warn_of_loads(struct scenario *scenario, const struct ranking *ranki
               texts_joined_by(&loads, "; ", arena));
 }
 
+// ---- times that are met by shares of the requests
+
+// A record is judged at the percentile that all have; a guarantee holds at its own.
+static void warn_of_percentiles(struct scenario *scenario, const struct ranking *ranking,
+                                struct arena *arena) {
+  struct texts shares = {0};
+  int first = 0;
+  bool differ = false, any_promised = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const struct workload *workload = &option->workload;
+    if (!ranking->options[o].ranked || !workload->percentile)
+      continue;
+    first = first ? first : workload->percentile;
+    differ |= workload->percentile != first;
+    any_promised |= workload->promised;
+    texts_add(&shares, arena, "%s %s P%d", option->label,
+              workload->promised ? "guarantees" : "was measured at", workload->percentile);
+  }
+  if (differ && any_promised)
+    texts_add(&scenario->warnings, arena,
+              "the times per user are met by unlike shares of the requests: %s; at a lower "
+              "percentile a server may carry more load",
+              texts_joined_by(&shares, options_between(scenario), arena));
+}
+
 // ---- what the options must serve
 
 // What an option must serve in one respect: as shown, and in a form in which equals are equal
@@ -168,5 +194,6 @@ static void warn_of_demands(struct scenario *scenario, const struct ranking *ran
 void unlike_service_warn(struct scenario *scenario, struct arena *arena) {
   const struct ranking *ranking = ranking_of(scenario, arena);
   warn_of_loads(scenario, ranking, arena);
+  warn_of_percentiles(scenario, ranking, arena);
   warn_of_demands(scenario, ranking, arena);
 }

@@ -370,6 +370,34 @@ def test_remedy_of_what_was_served(place):
         place.path.write_text(SCENARIO)
 
 
+PROMISED = """concurrency = 64 request
+input_tokens = 1024 token
+output_tokens = 256 token
+ttft = {} 1 s
+tpot = P99 20 ms
+"""
+
+
+def test_promises_at_unlike_percentiles(place):
+    """What is guaranteed at another percentile than the other option's record or guarantee is ranked, with a warning."""
+    other = OTHER + 'quote = other.ini\n'
+    limits = SCENARIO.replace('utilization', 'ttft = 1 s\ntpot = 20 ms\nutilization', 1)
+    quoted = limits.replace('accelerators = 8\n', '') + 'quote = offer.ini\n' + other
+    try:
+        for mine, its, words in (('P99', 'P99', ''), ('P90', 'P90', ''), ('P90', 'P95', 'mine guarantees P90, other guarantees P95'),
+                                 ('', 'P99', ''), ('', 'P90', 'mine was measured at P99, other guarantees P90')):
+            for name, percentile in (('offer', mine), ('other', its)):
+                offer = OFFER.replace('tokens_per_s', PROMISED.format(percentile or 'P99') + 'tokens_per_s')
+                kind = 'h200-sxm-141' if name == 'offer' else 'b200-sxm-180'
+                (place.folder / f'{name}.ini').write_text(offer.replace('h200-sxm-141', kind).replace('Q-1', f'Q-{name}'))
+            place.path.write_text(quoted if mine else limits + other)
+            place.records(*([] if mine else [serving(*CURVE)]))
+            warned = ' '.join(place.compare()['warnings'])
+            expect(('unlike shares of the requests' in warned) == bool(words) and words in warned, (mine, its, warned))
+    finally:
+        place.path.write_text(SCENARIO)
+
+
 def test_watts_in_writing(place):
     """Guaranteed watts stand in for those that no rung has, but not for measured ones, and not under other conditions
     than the record's. A throughput that is typed has no conditions that a guarantee could contradict."""

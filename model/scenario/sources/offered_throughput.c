@@ -69,6 +69,8 @@ static void take_workload(struct workload *workload, const struct offer_guarante
     if (*guarantee->workload.values[key])
       workload->values[key] = guarantee->workload.values[key];
   workload_take_lengths(workload, guarantee->input_tokens, guarantee->output_tokens);
+  workload->percentile = offer_guarantee_percentile(guarantee, workload);
+  workload->promised = workload->percentile > 0;
 }
 
 // Whether the option's rate in the case is this guarantee's: it may have been typed, or be another
