@@ -211,8 +211,8 @@ struct texts offer_not_included(const struct offer *offer, struct arena *arena);
 const struct offer_guarantee *offer_guarantee_for(const struct offer *offer,
                                                   const struct workload *workload, size_t *others);
 
-// The share of the requests, in percent, that a guarantee promises to serve within the ttft and tpot
-// of a workload that it fits: the least of the two. 0: the workload limits neither.
+// The share of the requests, in percent, that a guarantee promises to serve within the ttft and
+// tpot of a workload that it fits: the least of the two. 0: the workload limits neither.
 int offer_guarantee_percentile(const struct offer_guarantee *guarantee,
                                const struct workload *workload);
 

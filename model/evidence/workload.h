@@ -92,10 +92,10 @@ bool workload_row_matches(const struct workload *workload, const struct table *t
                           int keys);
 
 // The first difference between two workloads that makes their throughputs incomparable, such as
-// "precision: fp8 and bf16", or NULL. So is a time that different shares of the requests meet, by
-// records: a guarantee cannot be judged at another share. If both give every user the same rate and times, their
-// batches follow from that and may differ; so may contexts that nobody stated if both know the
-// lengths of their requests, which are compared instead.
+// "precision: fp8 and bf16", or NULL. So is a time that different shares of the requests meet by
+// records; a guarantee cannot be judged at another share. If both give every user the same rate and
+// times, their batches follow from that and may differ; so may contexts that nobody stated if both
+// know the lengths of their requests, which are compared instead.
 const char *workload_difference(const struct workload *a, const struct workload *b,
                                 struct arena *arena);
 

@@ -4,6 +4,7 @@
 #include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
 #include "model/evidence/day.h"
+#include "model/evidence/workload.h"
 #include "model/records/served.h"
 #include "model/records/serving.h"
 #include "model/scenario/figure.h"
