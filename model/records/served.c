@@ -57,10 +57,14 @@ static const char *times_text(const struct serving_rung *rung, int percentile,
 
 // "vLLM 0.10.1 on 8 accelerators"
 static const char *engine_text(const struct serving_record *record, struct arena *arena) {
-  return arena_printf(arena, "%s%s%s on %d accelerator%s",
+  const char *split = record->input_accelerators
+                          ? arena_printf(arena, ", %d for input and %d for output",
+                                         record->input_accelerators, record->output_accelerators)
+                          : "";
+  return arena_printf(arena, "%s%s%s on %d accelerator%s%s",
                       *record->engine ? record->engine : "an unstated engine",
                       *record->engine_version ? " " : "", record->engine_version,
-                      record->accelerators, record->accelerators == 1 ? "" : "s");
+                      record->accelerators, record->accelerators == 1 ? "" : "s", split);
 }
 
 static const char *tool_text(const struct serving_record *record, struct arena *arena) {
@@ -303,6 +307,15 @@ static const char *why_no_arrivals(const struct served_rungs *rungs,
   return arena_printf(arena, "no rung meets the limits at P%d", rungs->percentile);
 }
 
+// What limits of time mean that every load of its kind meets; "" if higher ones were tested, or
+// would serve no more.
+static const char *unlimited_text(const struct served *served, struct arena *arena) {
+  const char *more = saturation_text(served->rungs, served->nearest);
+  return *more ? arena_printf(arena, "the highest load tested, %s, is within the limits%s",
+                              load_text(served->nearest, arena), more)
+               : "";
+}
+
 const char *served_within(const struct served_rungs *rungs, const struct curve_limits *limits,
                           struct curve_choice *choice, struct served *out, struct arena *arena) {
   const struct serving_rung *arrivals = fastest_within(rungs, limits);
@@ -311,10 +324,13 @@ const char *served_within(const struct served_rungs *rungs, const struct curve_l
                                             : why_no_arrivals(rungs, limits, arena);
   if (!why)
     fill_choice(rungs, choice, out, arena);
+  if (!why && choice->batch == rungs->curve.batch[rungs->curve.count - 1])
+    out->note = unlimited_text(out, arena);
   if (!arrivals ||
       (!why && arrivals->output_tokens_per_s / rungs->record->accelerators <= out->tokens_per_s))
     return why;
   fill(rungs, arrivals, rungs->percentile, out, arena);
+  out->note = unlimited_text(out, arena);
   *choice = (struct curve_choice){
       .tokens_per_s = out->tokens_per_s, .load_power = NAN, .is_measured = true};
   return NULL;

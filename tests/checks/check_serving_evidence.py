@@ -253,6 +253,47 @@ def test_unlike_demands(place):
         place.path.write_text(SCENARIO)
 
 
+def test_whole_servers(place):
+    """A record of eight accelerators says little about four or twelve; only their number decides."""
+    place.records(serving(*CURVE))
+    part = 'may not serve in proportion'
+    demand = SCENARIO.replace('accelerators = 8\n', 'demand = 1000 token/s\npurchase_unit = {} gpu\n')
+    try:
+        for text, settings, words in (
+                (SCENARIO, (), ''), (SCENARIO, ('accelerators=16',), ''), (SCENARIO, ('accelerators=4',), '4 are a part of one'),
+                (SCENARIO, ('accelerators=12',), '12 are not a whole number of them'),
+                (SCENARIO, ('accelerators=8, 12, 16 gpu',), '12 in year 2 are not a whole'),
+                (SCENARIO, ('accelerators=12', 'mine.throughput=1000 token/s'), ''),
+                (demand.format(1), (), "such a 'purchase_unit'"), (demand.format(8), (), '')):
+            place.path.write_text(text)
+            warned = ' '.join(place.compare(*settings)['options'][0]['warnings'])
+            expect((part in warned) == bool(words) and words in warned, (settings, warned))
+    finally:
+        place.path.write_text(SCENARIO)
+
+
+def test_ladder_within_limits(place):
+    """If even the highest load tested meets the times, a longer ladder might serve more: whoever tested less is told."""
+    flat = rung(512, 9100, **times(5.0, 0.04))
+    arrivals = {**rung(1, 9500, **times(1.0, 0.02)), 'load': 'Poisson arrivals', 'concurrency': None, 'request_rate': 16.0}
+    loose, tight = ('workload.ttft=9 s', 'workload.tpot=90 ms'), ('workload.ttft=2 s', 'workload.tpot=90 ms')
+    for rungs, settings, words in (
+            (CURVE, loose, 'the highest load tested, 256 requests in flight, is within the limits; more requests'),
+            (CURVE, tight, ''), ((*CURVE, flat), loose, ''),
+            ((*CURVE, arrivals), loose, 'is within the limits; a higher rate of requests may yield more')):
+        place.records(serving(*rungs))
+        warned = ' '.join(place.compare(*settings)['options'][0]['warnings'])
+        expect(('the highest load tested' in warned) == bool(words) and words in warned, (settings, warned))
+
+
+def test_watts_of_another_device(place):
+    """Watts of a record that no load draws are named as typed ones are."""
+    for watts, words in ((TDP_W, ''), (5, 'load_power, 5 W/gpu, is 1/140 of the TDP'), (2000, 'is 2.9 times the TDP')):
+        place.records(serving(*(rung(flight, rate, watts * GPUS, **times(ttft, 0.01)) for flight, rate, _, ttft in POINTS)))
+        warned = ' '.join(place.compare()['options'][0]['warnings'])
+        expect(('of the TDP' in warned or 'times the TDP' in warned) == bool(words) and words in warned, (watts, warned))
+
+
 def test_arrivals(place):
     """Arrivals beside a closed loop count for the maximum, and within times if they are faster."""
     arrivals = {**rung(1, 8000, **times(1.5, 0.02)), 'load': 'Poisson arrivals', 'concurrency': None,

@@ -178,15 +178,19 @@ static double tdp_of(const struct scenario *scenario, const struct option *optio
   return row >= 0 ? table_number_or(table, (size_t)row, "tdp_w", NAN) : (double)NAN;
 }
 
+// Of a record's watts as well: a meter's file may be of another device, or in another unit.
 static void look_at_power(const struct scenario *scenario, size_t option, const char *input,
                           struct arena *arena) {
   const double tdp_w = tdp_of(scenario, &scenario->options[option]);
   const char *accelerator = scenario->options[option].accelerator;
   const struct typed typed = typed_of(scenario, option, input);
-  if (!typed.any || isnan(tdp_w))
+  const struct figure *figure =
+      option_figure(scenario, &scenario->options[option], scenario->selected, typed.declaration);
+  const double watts = typed.any ? typed.high : figure->value;
+  if ((!typed.any && figure->origin != ORIGIN_CATALOGUE) || isnan(tdp_w))
     return;
-  if (typed.high > PLAUSIBILITY_TDP_HIGH * tdp_w || typed.high < PLAUSIBILITY_TDP_LOW * tdp_w)
-    warn(scenario, option, input, typed.declaration, typed.high, tdp_w, "TDP", accelerator, arena);
+  if (watts > PLAUSIBILITY_TDP_HIGH * tdp_w || watts < PLAUSIBILITY_TDP_LOW * tdp_w)
+    warn(scenario, option, input, typed.declaration, watts, tdp_w, "TDP", accelerator, arena);
 }
 
 // Inputs whose costs are sized by the peak power; metered costs follow the power under load.

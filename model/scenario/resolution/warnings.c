@@ -197,6 +197,29 @@ static void warn_of_units(const struct subject *subject) {
   }
 }
 
+// A server's rate and times are those of all its accelerators: the first count that is not a number
+// of whole servers.
+static void warn_of_servers(const struct subject *subject) {
+  const struct served *served = option_served(subject->scenario, subject->option);
+  const double server = served ? served->rungs->record->accelerators : 1;
+  for (int t = 1; t < subject->scenario->periods; t++) {
+    const double count = count_in(subject, t);
+    if (count <= 0 || arithmetic_compare(fmod(count, server), 0) == 0)
+      continue;
+    const bool sized = is_there(figure_of(subject->scenario, subject->option, "demand"));
+    warn(
+        subject,
+        "the throughput is that of servers of %g accelerators; %g%s are %s, and may not serve in "
+        "proportion%s",
+        server, count, in_year(subject, t),
+        count < server ? "a part of one" : "not a whole number of them",
+        !sized                    ? ""
+        : subject->option->rented ? ": state 'accelerators' in whole servers"
+                                  : ": state such a 'purchase_unit'");
+    return;
+  }
+}
+
 // Warns of a site that is too small for even one purchase unit.
 static void warn_of_site(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
@@ -640,11 +663,10 @@ static void say_readings(const struct subject *subject) {
 
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
   static void (*const steps[])(const struct subject *) = {
-      say_readings,       list_not_included, warn_of_power,      warn_of_rented_energy,
-      warn_of_idleness,   warn_of_units,     warn_of_site,       warn_of_overlaps,
-      warn_of_added_sums, warn_of_age,       warn_of_throughput, warn_of_hits,
-      warn_of_record,     warn_of_offer,     warn_of_credit,     warn_of_damages,
-      warn_of_lease,      warn_of_resale,    warn_of_inflation,
+      say_readings,   list_not_included,  warn_of_power, warn_of_rented_energy, warn_of_idleness,
+      warn_of_units,  warn_of_servers,    warn_of_site,  warn_of_overlaps,      warn_of_added_sums,
+      warn_of_age,    warn_of_throughput, warn_of_hits,  warn_of_record,        warn_of_offer,
+      warn_of_credit, warn_of_damages,    warn_of_lease, warn_of_resale,        warn_of_inflation,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};
