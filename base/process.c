@@ -1,11 +1,16 @@
 #include "base/process.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/output.h"
 #include "base/source.h"
 
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,8 +18,7 @@
 
 static const long long last_second = 253402300799; // of 9999
 
-int process_check_arguments(int argc, char **argv, struct diagnostics *diagnostics) {
-  int result = 0;
+static void check_arguments(int argc, char **argv, struct diagnostics *diagnostics) {
   for (int i = 1; i < argc; i++) {
     const uint8_t *invalid = source_invalid_utf8(argv[i], strlen(argv[i]));
     if (!invalid)
@@ -23,9 +27,7 @@ int process_check_arguments(int argc, char **argv, struct diagnostics *diagnosti
     diagnostics_error(diagnostics, nowhere,
                       "expected UTF-8 text, found the byte 0x%02X in argument %d, after '%.*s'",
                       *invalid, i, before, argv[i]);
-    result = -1;
   }
-  return result;
 }
 
 // SOURCE_DATE_EPOCH; NULL if it is not set, or set to an empty text.
@@ -41,15 +43,37 @@ static bool is_second(const char *text, long long *second) {
   return *text >= '0' && *text <= '9' && !*end && !errno && *second <= last_second;
 }
 
-int process_check_epoch(struct diagnostics *diagnostics) {
+static void check_epoch(struct diagnostics *diagnostics) {
   const char *text = epoch_text();
   long long second;
-  if (!text || is_second(text, &second))
-    return 0;
-  diagnostics_error(
-      diagnostics, nowhere,
-      "SOURCE_DATE_EPOCH: expected seconds since 1970, before the year 10000, not '%s'", text);
-  return -1;
+  if (text && !is_second(text, &second))
+    diagnostics_error(
+        diagnostics, nowhere,
+        "SOURCE_DATE_EPOCH: expected seconds since 1970, before the year 10000, not '%s'", text);
+}
+
+// Output by argp and the help may fail as well, and nothing else would notice.
+static void check_standard_output(void) {
+  const int reason = output_failure(stdout);
+  if (!reason)
+    return;
+  fprintf(stderr, "%s: cannot write 'standard output': %s\n", program_invocation_short_name,
+          strerror(reason));
+  _exit(PROCESS_OUTPUT_FAILED);
+}
+
+int process_start(int argc, char **argv) {
+  struct arena arena = {0};
+  struct diagnostics diagnostics = {.arena = &arena};
+  signal(SIGXFSZ, SIG_IGN);
+  signal(SIGPIPE, SIG_DFL);
+  atexit(check_standard_output);
+  check_arguments(argc, argv, &diagnostics);
+  check_epoch(&diagnostics);
+  diagnostics_print(&diagnostics, stderr, process_shows_colour(stderr));
+  const int result = diagnostics.errors ? -1 : 0;
+  arena_free(&arena);
+  return result;
 }
 
 bool process_epoch(time_t *epoch) {

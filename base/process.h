@@ -1,5 +1,5 @@
-// process: what a program was started with apart from its options: whether its arguments are valid
-// text, which characters its locale and which colors its terminal shows, the day that the
+// process: how a program starts, and with what apart from its options: whether its arguments are
+// valid text, which characters its locale and which colors its terminal shows, the day that the
 // environment sets, and how many files it may open.
 //
 // The programs stay in the C locale, so that letters sort, fold and compare the same everywhere.
@@ -7,21 +7,21 @@
 #define PERTOKEN_BASE_PROCESS_H
 
 #include "base/arena.h"
-#include "base/diagnostics.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <time.h>
 
-// Reports each argument that is not valid UTF-8. Returns 0 or -1.
-int process_check_arguments(int argc, char **argv, struct diagnostics *diagnostics);
+// What a program does first. A file that grows too large is then an error like a full disk, and a
+// reader of the output that has seen enough is none; what could not be written to standard output
+// is told at the end, with that exit status. Returns 0, or -1 after showing the errors: an argument
+// that is not valid UTF-8, a SOURCE_DATE_EPOCH that is not a whole number of seconds from 1970 to
+// the year 9999.
+enum { PROCESS_OUTPUT_FAILED = 3 };
+int process_start(int argc, char **argv);
 
-// Reports a SOURCE_DATE_EPOCH that is not a whole number of seconds from 1970 to the year 9999.
-// Returns 0 or -1.
-int process_check_epoch(struct diagnostics *diagnostics);
-
-// Whether SOURCE_DATE_EPOCH is set, and valid for process_check_epoch: then *epoch is its value.
+// Whether SOURCE_DATE_EPOCH is set, and valid for process_start: then *epoch is its value.
 bool process_epoch(time_t *epoch);
 
 // The day of SOURCE_DATE_EPOCH, else today: YYYY-MM-DD, in UTC.

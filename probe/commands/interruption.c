@@ -34,7 +34,6 @@ void interruption_catch(bool quiet) {
     sigemptyset(&action.sa_mask);
     sigaction(numbers[i], &action, NULL);
   }
-  signal(SIGXFSZ, SIG_IGN);
 }
 
 void interruption_pass_on(void) {

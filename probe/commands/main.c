@@ -2,7 +2,6 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/installation.h"
-#include "base/output.h"
 #include "base/process.h"
 #include "base/version.h"
 #include "probe/commands/commands.h"
@@ -11,18 +10,16 @@
 #include "probe/measure/tryout.h"
 #include "probe/sessions/print.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum exit_status {
   EXIT_DONE = 0,
   EXIT_NO = 1,
   EXIT_BAD_INPUT = 2,
-  EXIT_MACHINE_FAILED = 3,
+  EXIT_MACHINE_FAILED = PROCESS_OUTPUT_FAILED,
   EXIT_NO_VERDICT = 4 // there is not enough for one
 };
 
@@ -94,25 +91,6 @@ static int try_request(void) {
   return status;
 }
 
-// Output by argp and the help may fail as well, and nothing else would notice.
-static void check_standard_output(void) {
-  const int reason = output_failure(stdout);
-  if (!reason)
-    return;
-  fprintf(stderr, "pertoken-probe: cannot write 'standard output': %s\n", strerror(reason));
-  _exit(EXIT_MACHINE_FAILED);
-}
-
-// Arguments that no command could understand.
-static int check_start(int argc, char **argv) {
-  struct arena arena = {0};
-  struct diagnostics diagnostics = {.arena = &arena};
-  const int result = process_check_arguments(argc, argv, &diagnostics);
-  diagnostics_print(&diagnostics, stderr, process_shows_colour(stderr));
-  arena_free(&arena);
-  return result;
-}
-
 static const struct command *find_command(const char *name) {
   for (size_t i = 0; i < COMMANDS; i++)
     if (!strcmp(commands[i].name, name))
@@ -121,9 +99,7 @@ static const struct command *find_command(const char *name) {
 }
 
 int main(int argc, char **argv) {
-  signal(SIGPIPE, SIG_DFL); // a reader that has seen enough is not an error
-  atexit(check_standard_output);
-  if (check_start(argc, argv))
+  if (process_start(argc, argv))
     return EXIT_BAD_INPUT;
   if (argc < 2) {
     print_commands(stderr);

@@ -3,7 +3,6 @@
 #include "base/diagnostics.h"
 #include "base/installation.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/process.h"
 #include "base/version.h"
 #include "reports/commands/commands.h"
@@ -12,7 +11,6 @@
 #include "reports/print/format.h"
 #include "reports/print/style.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +21,7 @@ enum exit_status {
   EXIT_DONE = 0,
   EXIT_NO = 1,
   EXIT_BAD_INPUT = 2,
-  EXIT_MACHINE_FAILED = 3,
+  EXIT_MACHINE_FAILED = PROCESS_OUTPUT_FAILED,
   EXIT_UNDECIDED = 4
 };
 
@@ -207,33 +205,9 @@ static int run_command(const struct command *command, int argc, char **argv) {
   return diagnostics.machine_failed ? EXIT_MACHINE_FAILED : EXIT_BAD_INPUT;
 }
 
-// Output by argp and the help may fail as well, and nothing else would notice.
-static void check_standard_output(void) {
-  const int reason = output_failure(stdout);
-  if (!reason)
-    return;
-  fprintf(stderr, "pertoken: cannot write 'standard output': %s\n", strerror(reason));
-  _exit(EXIT_MACHINE_FAILED);
-}
-
-// Checks what no command could handle.
-static int check_start(int argc, char **argv) {
-  struct arena arena = {0};
-  struct diagnostics diagnostics = {.arena = &arena};
-  memory_keep();
-  process_check_arguments(argc, argv, &diagnostics);
-  process_check_epoch(&diagnostics);
-  diagnostics_print(&diagnostics, stderr, process_shows_colour(stderr));
-  const bool bad = diagnostics.errors > 0;
-  arena_free(&arena);
-  return bad ? -1 : 0;
-}
-
 int main(int argc, char **argv) {
-  signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error like a full disk
-  signal(SIGPIPE, SIG_DFL); // a reader that has seen enough is not an error
-  atexit(check_standard_output);
-  if (check_start(argc, argv))
+  memory_keep();
+  if (process_start(argc, argv))
     return EXIT_BAD_INPUT;
   if (argc < 2) {
     print_commands(stderr);

@@ -84,6 +84,17 @@ def test_epoch(folder):
             expect_exit(done, DONE, f'as of {day}\n')
 
 
+def test_start_of_both_programs(folder):
+    """Both refuse a day that is none, and tell of output that could not be written."""
+    catalog = ('catalog', 'throughput', '--format', 'json')
+    for program, arguments in ((PERTOKEN, catalog), (PROBE, ('list', '--format', 'json'))):
+        expect_exit(run(*arguments, program=program, environment={'SOURCE_DATE_EPOCH': 'abc'}), BAD_INPUT, 'seconds since 1970')
+        with open(folder / 'full.json', 'w', encoding='utf-8') as full:
+            done = run(*arguments, program=program, stdout=full,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)))
+        expect_exit(done, MACHINE_FAILED, "cannot write 'standard output': File too large")
+
+
 def test_epoch_in_workbook(folder):
     path = folder / 'epoch.xlsx'
     done = run('report', BASE, '-q', '-o', path, environment={'SOURCE_DATE_EPOCH': LIMIT})
