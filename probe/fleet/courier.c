@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -303,18 +304,20 @@ static bool is_record(const char *name) {
 }
 
 int courier_send(struct courier *courier) {
-  DIR *directory = opendir(courier->records);
+  struct dirent **found;
+  const int files = scandir(courier->records, &found, NULL, NULL);
   int result = 0;
-  if (!directory) {
+  if (files < 0) {
     courier->diagnostics->machine_failed = true;
     diagnostics_error(courier->diagnostics, nowhere, "cannot read the directory '%s': %s",
                       courier->records, strerror(errno));
     return -1;
   }
-  for (const struct dirent *found = readdir(directory); found && !result;
-       found = readdir(directory))
-    if (is_record(found->d_name))
-      result = send_record(courier, found->d_name);
-  closedir(directory);
+  for (int i = 0; i < files; i++) {
+    if (!result && is_record(found[i]->d_name))
+      result = send_record(courier, found[i]->d_name);
+    free(found[i]);
+  }
+  free(found);
   return result;
 }

@@ -106,12 +106,15 @@ static int list_board(const struct roll *roll, struct roll_entry **entries, size
 }
 
 static int list_folder(const struct roll *roll, struct roll_entry **entries, size_t *count) {
-  DIR *directory = opendir(roll->folder);
-  if (!directory)
+  struct dirent **found;
+  const int files = scandir(roll->folder, &found, NULL, NULL);
+  if (files < 0) // also if a shared disk fails halfway: its nodes are not silent
     return fail(roll);
-  for (const struct dirent *found = readdir(directory); found; found = readdir(directory))
-    add_entry(roll, found->d_name, entries, count);
-  closedir(directory);
+  for (int i = 0; i < files; i++) {
+    add_entry(roll, found[i]->d_name, entries, count);
+    free(found[i]);
+  }
+  free(found);
   return 0;
 }
 
