@@ -117,10 +117,11 @@ bool challenge_may_be_single(const struct fleet_problem *problem, int vendor) {
   return true;
 }
 
-// A fleet that beats another shows that the other was not the cheapest.
+// A fleet that beats another shows that the other was not the cheapest. Any beats none.
 static void challenge(const struct fleet_problem *other, double time_s,
                       struct programme_result *best, struct arena *arena) {
-  const double to_beat = best->fleet.cost - tie * fabs(best->fleet.cost);
+  const double to_beat = programme_has_fleet(best) ? best->fleet.cost - tie * fabs(best->fleet.cost)
+                                                   : (double)INFINITY;
   const struct programme_limits limits = {.time_s = time_s, .cost = to_beat};
   const struct programme_result result = programme_solve(other, limits, arena);
   if (!programme_has_fleet(&result) || result.fleet.cost >= to_beat)
@@ -129,22 +130,35 @@ static void challenge(const struct fleet_problem *other, double time_s,
   best->status = PROGRAMME_UNPROVEN;
 }
 
-void challenge_hold(const struct fleet_problem *problem, struct programme_result *best,
-                    double time_s, struct arena *arena) {
-  const double end_s = clock_now(&machine_clock) + time_s;
+static bool is_refuted(const struct programme_result *best, bool was_proven) {
+  return was_proven && best->status != PROGRAMME_OPTIMAL;
+}
+
+// Solves smaller problems, each with an equal part of the time: what was proven until one beats it,
+// otherwise all.
+static void challenge_all(const struct fleet_problem *problem, struct programme_result *best,
+                          double end_s, struct arena *arena) {
+  const bool was_proven = best->status == PROGRAMME_OPTIMAL;
   size_t left = problem->option_count + (size_t)problem->vendor_count;
-  if (move_purchases(problem, &best->fleet))
-    best->status = PROGRAMME_UNPROVEN;
-  for (size_t o = 0; o < problem->option_count && best->status == PROGRAMME_OPTIMAL; o++) {
-    const struct fleet_problem other = challenge_without(problem, o, arena);
-    challenge(&other, clock_part_until(&machine_clock, end_s, left--), best, arena);
-  }
-  for (int v = 0; v < problem->vendor_count && best->status == PROGRAMME_OPTIMAL; v++) {
+  for (int v = 0; v < problem->vendor_count && !is_refuted(best, was_proven); v++) {
     const struct fleet_problem other = challenge_single(problem, v, arena);
     if (challenge_may_be_single(problem, v))
       challenge(&other, clock_part_until(&machine_clock, end_s, left), best, arena);
     left--;
   }
+  for (size_t o = 0; o < problem->option_count && !is_refuted(best, was_proven); o++) {
+    const struct fleet_problem other = challenge_without(problem, o, arena);
+    challenge(&other, clock_part_until(&machine_clock, end_s, left--), best, arena);
+  }
+}
+
+void challenge_hold(const struct fleet_problem *problem, struct programme_result *best,
+                    double time_s, struct arena *arena) {
+  const double end_s = clock_now(&machine_clock) + time_s;
+  if (move_purchases(problem, &best->fleet))
+    best->status = PROGRAMME_UNPROVEN;
+  if (best->status == PROGRAMME_OPTIMAL)
+    challenge_all(problem, best, end_s, arena);
   best->bound = fmin(best->bound, best->fleet.cost);
 }
 
@@ -171,6 +185,9 @@ struct programme_result challenge_prove(const struct fleet_problem *problem,
   struct programme_result best = programme_solve(problem, limits, arena);
   if (known)
     take_known(problem, known, &best, arena);
+  // What is too large as a whole may be solved without a part of it.
+  if (best.status == PROGRAMME_FAILED)
+    challenge_all(problem, &best, end_s, arena);
   if (programme_has_fleet(&best))
     challenge_hold(problem, &best, clock_part_until(&machine_clock, end_s, 1), arena);
   return best;

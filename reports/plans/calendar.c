@@ -57,6 +57,26 @@ static double outlay_of_action(const struct plan_answer *answer, size_t a) {
          fleet_ordered(problem, &answer->result.fleet, of->option, of->first);
 }
 
+static bool is_rent(const struct plan_answer *answer, size_t a) {
+  return answer->problem->options[answer->problem->actions[a].option].rented;
+}
+
+static bool have_rents(const struct plan_answer *answer) {
+  for (size_t a = 0; a < answer->problem->action_count; a++)
+    if (is_rent(answer, a) && answer->result.fleet.lots[a] > 0)
+      return true;
+  return false;
+}
+
+// What a rent costs until it ends, undiscounted.
+static double rent_in_all(const struct plan_answer *answer, size_t a) {
+  const struct fleet_action *action = &answer->problem->actions[a];
+  double rent = 0;
+  for (int t = 0; t < action->last + 2 - action->first; t++)
+    rent += action->cash[t];
+  return rent * answer->result.fleet.lots[a];
+}
+
 static bool have_spares(const struct plan_answer *answer) {
   for (size_t o = 0; o < answer->problem->option_count; o++)
     if (answer->problem->options[o].spares > 0)
@@ -106,8 +126,9 @@ static const char *note(const struct plan_answer *answer, struct arena *arena) {
       arena,
       "Each: all that is due at the purchase, per accelerator%s, with its share of servers, "
       "network, installation and tax; for an order in volume tiers, the mean. Until: "
-      "when it is sold or retired, or the rent ends.%s",
+      "when it is sold or retired, or the rent ends.%s%s",
       have_spares(answer) ? " in operation" : "",
+      have_rents(answer) ? " Rent in all: what is paid until then, undiscounted." : "",
       have_spares(answer) ? " With spares: what has to be ordered, whole spares included." : "");
 }
 
@@ -125,6 +146,8 @@ static struct answer_table *calendar_table(struct answer *written,
     ANSWER_COLUMN(table, .key = "with_spares", .title = "With spares", .unit = gpu);
   ANSWER_COLUMN(table, .key = "price", .title = "Each", .unit = each);
   ANSWER_COLUMN(table, .key = "outlay", .title = "To pay", .unit = usd);
+  if (have_rents(answer))
+    ANSWER_COLUMN(table, .key = "rent", .title = "Rent in all", .unit = usd);
   table->note = note(answer, written->arena);
   return table;
 }
@@ -135,7 +158,7 @@ static void write_order(const struct plan_answer *answer, struct answer_table *t
   const struct fleet_action *action = &answer->problem->actions[a];
   const double accelerators = calendar_accelerators(answer, a);
   const double outlay = outlay_of_action(answer, a);
-  const bool rented = answer->problem->options[action->option].rented;
+  const bool rented = is_rent(answer, a);
   struct answer_cell *cell = answer_table_row(table);
   *cell++ = cell_words(calendar_order_by(answer, action->option, action->first, arena));
   *cell++ = cell_words(calendar_begins(answer, action->first, arena));
@@ -147,7 +170,9 @@ static void write_order(const struct plan_answer *answer, struct answer_table *t
   if (have_spares(answer))
     *cell++ = cell_value(with_spares(answer, a));
   *cell++ = rented ? cell_nothing() : cell_value(outlay / accelerators);
-  *cell = rented ? cell_nothing() : cell_value(outlay);
+  *cell++ = rented ? cell_nothing() : cell_value(outlay);
+  if (have_rents(answer))
+    *cell = rented ? cell_value(rent_in_all(answer, a)) : cell_nothing();
 }
 
 void calendar_write(struct answer *written, const struct plan_answer *answer) {

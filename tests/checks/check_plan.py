@@ -230,6 +230,8 @@ def check_rent_terms(folder):
         check(f'rented {term}', [row['cloud'] for row in found['tables']['fleet']['rows']] == rented, found['tables']['fleet'])
         cost = sum(number * 9 * 4380 / 1.08 ** ((t + 1) / 2) for t, number in enumerate(rented))
         check(f'cost {term}', near(cost_of(found), cost, 1e-9), (cost_of(found), cost))
+        in_all = sum(row['rent'] for row in found['tables']['calendar']['rows'])
+        check(f'in all {term}', near(in_all, sum(number * 9 * 4380 for number in rented), 1e-9), (in_all, rented))
         ends = [row['until'] for row in found['tables']['calendar']['rows']]
         check(f'until {term}', len(ends) == -(-4 // periods) and ends[-1] == 'the end', ends)
         warned = [text for text in found['warnings'] if "state the 'term' that its rate commits to" in text]
@@ -287,6 +289,84 @@ def check_time(folder):
     proof = found['tables']['proof']['rows']
     check('the time is up', done.returncode == DONE and 'The time limit was reached' in found['answer'], found['answer'])
     check('its gap', near(proof[0]['gap'], 100 * (1 - proof[1]['value'] / proof[0]['value']), 1e-6), proof)
+
+
+# Volume tiers, stock, budgets by year and fixed costs at once: the search alone finds nothing in time.
+HARD = """\
+[scenario]
+title = hard
+date = 2026-12-01
+start = 2027-07
+horizon = 3 yr
+period = 3 month
+baseline = b300
+[workload]
+model = llama-2-70b
+precision = fp8
+utilization = 60 %
+input_tokens = 1000 token
+output_tokens = 500 token
+[common]
+accelerators = 8
+node_price = 58000 USD
+network_price = 4000 USD
+electricity_price = 0.16 USD/kWh
+engineer_cost = 105000 USD/yr
+wacc = 8.5 %/yr
+price_decline = 14 %/yr
+resale = 55, 38, 25 %
+[option b300]
+accelerator = b300-sxm-288
+list_price = 41000 USD
+throughput = 8000 token/s
+load_power = 1200 W
+[option mi355x]
+accelerator = mi355x-288
+list_price = 29500 USD
+discount = 5 % from 64 gpu, 9 % from 256 gpu
+throughput = 7000 token/s
+load_power = 1350 W
+engineers = 1 FTE
+migration_cost = 350000 USD
+[option h200]
+accelerator = h200-sxm-141
+rental_rate = 2.2 USD/gpu/h
+throughput = 3600 token/s
+[option api]
+output_price = 0.7 USD/Mtok
+input_price = 0.1 USD/Mtok
+demand = 10000000 Mtok/yr
+[demand chat]
+tokens = 2.5e12 token/month
+growth = 30 %/yr
+[demand sold]
+tokens = 1.5e12 token/month
+growth = 20 %/yr
+ready_from.mi355x = 6 month
+[supply b300]
+lead_time = 5 month
+stock = 256 gpu
+[supply mi355x]
+lead_time = 9 month
+[supply h200]
+lead_time = 1 month
+term = 6 month
+[plan]
+site_power = 1.2 MW
+yearly_budget = 12e6, 8e6 USD
+"""
+
+
+def check_a_part_instead(folder):
+    """What the search does not find as a whole is answered with a part of it: never 'no plan' beside a vendor's own."""
+    if not DEEP:
+        return
+    done = run('plan', written(folder, HARD), '-q', '--time', '40', '--format', 'json', timeout=600)
+    check('exit 0', done.returncode == DONE, done.stderr)
+    found = json.loads(done.stdout)['answers'][0]
+    check('a plan', 'No plan' not in found['answer'], found['answer'])
+    singles = [row['cost'] for row in found['tables']['sourcing']['rows'] if not isinstance(row['cost'], str)]
+    check('at most what a vendor alone costs', singles and cost_of(found) <= min(singles) * (1 + 1e-6), (found['answer'], singles))
 
 
 def check_unserved(folder):
@@ -393,4 +473,4 @@ def check_bad_input(folder):
 
 if __name__ == '__main__':
     check_all((check_route, check_wait, check_residual_of_parts, check_kept, check_prices, check_capex, check_single, check_levels,
-               check_rent_terms, check_tokens_bought, check_time, check_unserved, check_bad_input))
+               check_rent_terms, check_tokens_bought, check_time, check_a_part_instead, check_unserved, check_bad_input))
