@@ -2,8 +2,8 @@
 //
 // A fleet is proven only if GLPK closed the gap and none of these beats it: the same fleet with a
 // purchase dropped, moved to another period or changed in length; the best fleet without each
-// option; the best of each vendor alone. A fleet that beats it replaces it, and is not proven. If no
-// fleet was found in time, the cheapest of these counts, if they have one.
+// option; the best of each vendor alone. A fleet that beats it replaces it, and is not proven. If
+// no fleet was found in time, the cheapest of these counts, if they have one.
 #ifndef PERTOKEN_MODEL_PLAN_CHALLENGE_H
 #define PERTOKEN_MODEL_PLAN_CHALLENGE_H
 
