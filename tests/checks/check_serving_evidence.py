@@ -151,7 +151,9 @@ def test_times(place):
     place.refused('no measured point meets it: at batch 1 P99 is 0.2 s', 'workload.ttft=100 ms')
     place.refused('ttft must be above 0 s', 'workload.ttft=0 s')
     place.records(serving(*({**each, 'ttft': NO_LATENCY} for each in CURVE)))
-    place.refused('give no P90', 'workload.ttft=1 s')
+    place.refused('give no P90 for time to first token or between tokens: each needs 64 requests\n', 'workload.ttft=1 s')
+    place.records(serving(*({**each, 'ttft': NO_LATENCY, 'completed': None} for each in CURVE)))
+    place.refused('each needs 64 requests, and the record does not state how many there were', 'workload.ttft=1 s')
 
 
 def lacking(percentile):
@@ -528,6 +530,25 @@ def test_records_alone(place):
     expect_exit(run('served', paths[1]), BAD_INPUT, 'no serving record among them')
     expect_exit(run('served', paths[0], 'none.json'), BAD_INPUT, 'none.json')
     expect_exit(run('served', place.path, paths[0]), BAD_INPUT, 'one scenario at a time')
+
+
+def test_goodput(place):
+    """It is shown with its limits and the share that met them, by record and by option; without limits it is not."""
+    slo = {'slo_ttft_s': 2.0, 'slo_tpot_s': 0.05}
+    arrivals = {**RUNG, 'load': 'Poisson arrivals', 'concurrency': None, 'request_rate': 8.0, 'completed': 480.0}
+    met = {**arrivals, 'goodput_per_s': 6.0, **slo}
+    for rungs, shown in (([*CURVE, met], True), ([*CURVE, {**arrivals, 'goodput_per_s': 6.0}], False),
+                         ([*CURVE, {**arrivals, **slo}], False)):
+        folder = place.records(serving(*rungs))
+        alone = run_json('served', *folder.glob('*.json'))['tables']
+        of_options = run_json('served', place.path, *place.arguments())['answers'][0]['tables']
+        expect(('goodput' in alone, 'goodput' in of_options) == (shown, shown), (alone, of_options))
+        for tables in (alone, of_options) if shown else ():
+            row, = tables['goodput']['rows']
+            expect(row['load'] == '8/s, Poisson arrivals' and near(row['slo_ttft'], 2) and near(row['slo_tpot'], 50), row)
+            expect(near(row['goodput'], 6) and near(row['share_met'], 75), row)
+    folder = place.records(serving({**met, 'goodput_per_s': 8.2}))
+    expect_exit(run('served', *folder.glob('*.json')), BAD_INPUT, '8.2 requests per second met their limits, but only 8 were')
 
 
 def test_fit(place):
