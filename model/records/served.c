@@ -303,28 +303,18 @@ static const char *why_no_arrivals(const struct served_rungs *rungs,
   return arena_printf(arena, "no rung meets the limits at P%d", rungs->percentile);
 }
 
-// A limit on TPOT is met by a figure that is too low.
-static void doubt_tpot(const struct curve_limits *limits, struct served *out, struct arena *arena) {
-  const char *doubt = serving_chunk_doubt(out->nearest, arena);
-  if (isfinite(limits->tpot_s) && *doubt && !*out->doubt)
-    out->doubt = arena_printf(arena, "with %s, %s", load_text(out->nearest, arena), doubt);
-}
-
 const char *served_within(const struct served_rungs *rungs, const struct curve_limits *limits,
                           struct curve_choice *choice, struct served *out, struct arena *arena) {
   const struct serving_rung *arrivals = fastest_within(rungs, limits);
   const bool counts = limits->interactivity > 0 || rungs->curve.percentile == rungs->percentile;
   const char *why = rungs->closed && counts ? curve_choose(&rungs->curve, limits, choice, arena)
                                             : why_no_arrivals(rungs, limits, arena);
-  if (!why) {
+  if (!why)
     fill_choice(rungs, choice, out, arena);
-    doubt_tpot(limits, out, arena);
-  }
   if (!arrivals ||
       (!why && arrivals->output_tokens_per_s / rungs->record->accelerators <= out->tokens_per_s))
     return why;
   fill(rungs, arrivals, rungs->percentile, out, arena);
-  doubt_tpot(limits, out, arena);
   *choice = (struct curve_choice){
       .tokens_per_s = out->tokens_per_s, .load_power = NAN, .is_measured = true};
   return NULL;
