@@ -9,6 +9,10 @@
 const char *const curve_no_times =
     "its rungs give no P90 for time to first token or between tokens: each needs 64 requests";
 
+const char *const curve_no_count =
+    "its rungs give no P90 for time to first token or between tokens: each needs 64 requests, and "
+    "the record does not state how many there were";
+
 double curve_interpolate(const double *x, const double *y, size_t count, double at) {
   double *places = malloc(2 * count * sizeof *places), *values = places + count, value = NAN;
   gsl_interp *interpolation = NULL;
@@ -156,7 +160,7 @@ const char *curve_choose(const struct curve *curve, const struct curve_limits *l
                          struct curve_choice *out, struct arena *arena) {
   const size_t last = curve->count - 1;
   if (limits_times(limits) && !curve->percentile)
-    return curve_no_times;
+    return curve->no_times ? curve->no_times : curve_no_times;
   if (!limits_times(limits) &&
       !curve_is_within(curve_interactivity(curve, last), limits->interactivity))
     return why_none(curve, limits, arena);

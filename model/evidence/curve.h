@@ -25,7 +25,8 @@ struct curve {
   // Time to first token and time per output token, at one percentile, P90 or higher; NAN if
   // unknown. Time limits can be met only up to the largest batch whose times are known.
   double *ttft_s, *tpot_s;
-  int percentile; // 0: the times are unknown
+  int percentile;       // 0: the times are unknown
+  const char *no_times; // why they are; NULL: curve_no_times
   size_t count;
   double accelerators; // that share the batch
   enum grade grade;    // the weakest of the points
@@ -56,8 +57,8 @@ double curve_interpolate(const double *x, const double *y, size_t count, double 
 // INFINITY.
 bool curve_is_within(double value, double limit);
 
-// Why time limits cannot be met if no times are known.
-extern const char *const curve_no_times;
+// Why time limits cannot be met if no times are known: too few requests, or an unknown number.
+extern const char *const curve_no_times, *const curve_no_count;
 
 // Inserts a point in order of batch, its times unknown. False if that batch already has one.
 bool curve_add(struct curve *curve, double batch, double tokens_per_s, double load_power,

@@ -3,6 +3,7 @@
 #include "model/imports/format.h"
 #include "model/imports/imported.h"
 #include "model/imports/readers.h"
+#include "model/imports/rung.h"
 #include "model/records/serving.h"
 
 #include <jansson.h>

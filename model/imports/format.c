@@ -7,6 +7,7 @@
 #include "model/telemetry/power_read.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The more specific ones come first: several share keys.
@@ -53,10 +54,14 @@ static const struct format formats[] = {
     {.tool = "AIPerf",
      .keys = {"output_token_throughput", "request_throughput", "input_config"},
      .read = read_aiperf,
+     .version = "schema_version",
+     .newest = "1.3",
      .is_whole_run = true},
     {.tool = "AIPerf",
      .keys = {"output_token_throughput", "request_throughput", "benchmark_duration"},
      .read = read_aiperf,
+     .version = "schema_version",
+     .newest = "1.3",
      .is_whole_run = true},
     {.tool = "GenAI-Perf",
      .keys = {"output_token_throughput", "request_throughput"},
@@ -72,16 +77,22 @@ static const struct format formats[] = {
                 "it"},
     {.tool = "guidellm",
      .keys = {"metadata/guidellm_version", "benchmarks"},
-     .read = read_guidellm},
+     .read = read_guidellm,
+     .version = "metadata/version",
+     .newest = "2"},
     {.tool = "guidellm of an earlier report version",
      .keys = {"benchmarks/0/metrics/output_tokens_per_second"},
      .refused = "only version 2 of the report (guidellm 0.7 and later) can be read"},
     {.tool = "llm-d benchmark report",
      .keys = {"version", "scenario/load", "results/request_performance"},
-     .read = read_llm_d_2},
+     .read = read_llm_d_2,
+     .version = "version",
+     .newest = "0.2.1"},
     {.tool = "llm-d benchmark report",
      .keys = {"version", "scenario", "metrics/throughput"},
-     .read = read_llm_d_1},
+     .read = read_llm_d_1,
+     .version = "version",
+     .newest = "0.1"},
     {.tool = "inference-perf",
      .keys = {"load_summary", "successes/throughput"},
      .read = read_inference_perf},
@@ -184,6 +195,53 @@ static struct imported *add_blank(const struct import_reading *reading, const st
   return imported;
 }
 
+// ---- versions
+
+enum { VERSION_PARTS = 3 };
+
+static bool parse_version(const char *text, long parts[VERSION_PARTS]) {
+  char *end;
+  for (size_t i = 0; i < VERSION_PARTS; i++) {
+    parts[i] = i && !*text ? 0 : strtol(text, &end, 10);
+    if (i && !*text)
+      continue;
+    if (end == text || (*end && *end != '.'))
+      return false;
+    text = end + (*end == '.');
+  }
+  return true;
+}
+
+static bool is_readable(const long stated[VERSION_PARTS], const long newest[VERSION_PARTS]) {
+  return stated[0] == newest[0] && (newest[0] > 0 || stated[1] == newest[1]);
+}
+
+static bool is_newer(const long stated[VERSION_PARTS], const long newest[VERSION_PARTS]) {
+  for (size_t i = 0; i < VERSION_PARTS; i++)
+    if (stated[i] != newest[i])
+      return stated[i] > newest[i];
+  return false;
+}
+
+// Whoever changes a format says so in its version; what then has changed is not known here.
+static int check_version(const struct import_reading *reading, const struct format *format) {
+  long stated[VERSION_PARTS], newest[VERSION_PARTS];
+  const char *text = format->version && reading->part
+                         ? text_below(reading, reading->part->json, format->version)
+                         : "";
+  if (!*text)
+    return 0;
+  parse_version(format->newest, newest);
+  if (!parse_version(text, stated) || !is_readable(stated, newest))
+    return reading_error(reading, "%s, version %s of its format: up to %s can be read",
+                         format->tool, text, format->newest);
+  if (is_newer(stated, newest))
+    texts_add(&reading->imported->doubts, reading->arena,
+              "%s has version %s of its format, newer than %s, the newest that is known",
+              reading->imported->name, text, format->newest);
+  return 0;
+}
+
 static int read_part(struct import_reading *reading, const struct format *format,
                      struct imported_list *all) {
   for (size_t i = 0; reading->part && i < MAX_FORMAT_KEYS && format->keys[i]; i++)
@@ -191,7 +249,7 @@ static int read_part(struct import_reading *reading, const struct format *format
       return reading_error(reading, "expected more of %s here, but '%s' is missing", format->tool,
                            format->keys[i]);
   reading->imported = add_blank(reading, format, all);
-  return format->read(reading);
+  return check_version(reading, format) ? -1 : format->read(reading);
 }
 
 static bool is_of_repeats(const struct document *document, const struct format *format) {

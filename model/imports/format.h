@@ -22,9 +22,13 @@ struct format {
   int (*read)(struct import_reading *reading);
   const char *refused;
   const char *run_number; // a key of each result in a file of repeated runs; NULL: in no such file
-  bool is_benchmark;      // audited once published
-  bool is_beside;         // describes the machine or the window of another file's rates
-  bool is_whole_run;      // its rates are means that include ramp-up and drain
+  // The path of the file's version, and the newest one that is known: 2, 1.3. Versions of another
+  // first number are refused, or of another second one after a 0; of the others newer ones give a
+  // warning. NULL: the format has none.
+  const char *version, *newest;
+  bool is_benchmark; // audited once published
+  bool is_beside;    // describes the machine or the window of another file's rates
+  bool is_whole_run; // its rates are means that include ramp-up and drain
 };
 
 // Reads a file according to its format, and appends its values to *all. Errors: those of the

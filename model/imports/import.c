@@ -367,6 +367,7 @@ static void describe(const struct joining *joining, struct serving_record *recor
     record->prompts = first_text(record->prompts, imported->prompts);
     add_texts(&remarks, &imported->remarks, arena);
     add_texts(&joining->import->unsaid, &imported->unsaid, arena);
+    add_texts(&joining->import->doubts, &imported->doubts, arena);
     if (imported->format->is_beside)
       continue;
     record->tool = imported->format->tool;

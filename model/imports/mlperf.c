@@ -1,6 +1,7 @@
 #include "base/texts.h"
 #include "model/imports/imported.h"
 #include "model/imports/readers.h"
+#include "model/imports/rung.h"
 #include "model/records/serving.h"
 #include "model/telemetry/power_read.h"
 

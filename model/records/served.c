@@ -303,7 +303,7 @@ static const char *why_no_arrivals(const struct served_rungs *rungs,
     return "its record has no closed loop, and interactivity needs requests in flight: state ttft "
            "and tpot";
   if (!rungs->percentile)
-    return curve_no_times;
+    return rungs->curve.no_times;
   return arena_printf(arena, "no rung meets the limits at P%d", rungs->percentile);
 }
 

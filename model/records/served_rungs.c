@@ -80,6 +80,13 @@ static enum serving_coverage coverage_of(const struct served_rungs *rungs) {
   return COVERS_NOTHING;
 }
 
+static bool states_requests(const struct served_rungs *rungs) {
+  for (size_t i = 0; i < rungs->count; i++)
+    if (!isnan(rungs->list[i]->completed))
+      return true;
+  return false;
+}
+
 const char *served_draw_curve(struct served_rungs *rungs, const struct workload *workload,
                               int percentile, struct arena *arena) {
   struct curve *curve = &rungs->curve;
@@ -90,7 +97,8 @@ const char *served_draw_curve(struct served_rungs *rungs, const struct workload 
   *curve = (struct curve){
       .accelerators = rungs->record->accelerators,
       .grade = rungs->record->grade,
-      .percentile = count_times(rungs, rungs->closed, percentile, workload) ? percentile : 0};
+      .percentile = count_times(rungs, rungs->closed, percentile, workload) ? percentile : 0,
+      .no_times = states_requests(rungs) ? curve_no_times : curve_no_count};
   for (size_t i = 0; i < rungs->closed; i++) {
     const struct serving_rung *rung = rungs->list[i];
     const struct serving_power *power = &rung->power;

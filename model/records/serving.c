@@ -199,6 +199,21 @@ const char *serving_untold(const struct serving_rung *rung, struct arena *arena)
           : "TPOT is of the others");
 }
 
+// Of requests of one length: their chunks follow from the gap between them over TPOT.
+const char *serving_chunk_doubt(const struct serving_rung *rung, struct arena *arena) {
+  const double tokens = rung->output_tokens;
+  const double tokens_per_gap = rung->chunk_gap.mean_s / rung->tpot.mean_s;
+  const double chunks = 1 + (tokens - 1) / tokens_per_gap;
+  const double share = (tokens - 1) * chunks / (tokens * (chunks - 1)) - 1;
+  if (!(tokens_per_gap > SERVING_CHUNK_TOKENS) || !(share > SERVING_CHUNK_SHARE))
+    return "";
+  return arena_printf(arena,
+                      "chunks hold %.2g tokens, so TPOT, as clients define it, is too low: it is "
+                      "over the first chunk's tokens, too, and from chunk to chunk a token takes "
+                      "%.3g ms, %.2g %% more",
+                      tokens / chunks, 1e3 * (1 + share) * rung->tpot.mean_s, 100 * share);
+}
+
 bool serving_counters_differ(const struct serving_rung *rung) {
   return !strncmp(rung->server_counters, "differ", strlen("differ"));
 }
@@ -249,12 +264,22 @@ static const char *wrong_load(const struct serving_rung *rung, enum serving_basi
   return NULL;
 }
 
-static const char *wrong_rates(const struct serving_rung *rung, enum serving_basis basis) {
+// Clients may divide by a time that they measured a little later.
+static const double goodput_over = 1.02;
+
+static const char *wrong_rates(const struct serving_rung *rung, enum serving_basis basis,
+                               struct arena *arena) {
   const bool reads_only = basis == BASIS_DECODE && rung->input_tokens_per_s > 0;
   if (!(rung->output_tokens_per_s > 0) && !(reads_only && isnan(rung->output_tokens_per_s)))
     return "output_tokens_per_s must be above 0";
   if (rung->completed == 0)
     return "no request was completed";
+  const double answered_per_s = rung->completed / rung->window_s;
+  if (rung->goodput_per_s > goodput_over * answered_per_s)
+    return arena_printf(arena,
+                        "goodput: %.6g requests per second met their limits, but only %.6g "
+                        "were answered",
+                        rung->goodput_per_s, answered_per_s);
   return NULL;
 }
 
@@ -265,7 +290,7 @@ const char *serving_wrong_rung(const struct serving_rung *rung, enum serving_bas
   if (!wrong)
     wrong = wrong_load(rung, basis);
   if (!wrong && !*rung->refused)
-    wrong = wrong_rates(rung, basis);
+    wrong = wrong_rates(rung, basis, arena);
   for (size_t i = 0; i < sizeof latencies / sizeof latencies[0] && !wrong; i++)
     wrong = wrong_latency(latencies[i], rung->completed);
   if (!wrong && rung->tpot_requests > rung->completed)

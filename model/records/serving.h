@@ -183,6 +183,12 @@ bool serving_counters_differ(const struct serving_rung *rung);
 // The tokens per chunk above which an engine must be speculating, or waiting before it sends.
 #define SERVING_CHUNK_TOKENS 1.2
 
+// TPOT is from the first chunk to the last over all tokens but one (vLLM, SGLang, AIPerf and
+// guidellm define it so), although the first chunk may hold more. How that makes it too low, in
+// words, or "" if it is by less than this share, or unknown.
+#define SERVING_CHUNK_SHARE 0.02
+const char *serving_chunk_doubt(const struct serving_rung *rung, struct arena *arena);
+
 // Why a record on that basis cannot have such a rung, NULL if it can: a figure out of range;
 // inconsistencies, as of one that counts without a rate or without its load's figures, or that has
 // percentiles from too few samples; watts without a meter.

@@ -233,6 +233,7 @@ static void keep_sample(struct lane *lane, const char *failure) {
   sample->end_s = failure ? lane->run->loop.now_s : lane->heard_s;
   sample->usage = stream->usage;
   sample->chunks = stream->chunks;
+  sample->receipts = stream->receipts;
   sample->failure = failure;
 }
 

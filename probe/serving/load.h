@@ -73,10 +73,11 @@ struct load_sample {
   double scheduled_s; // closed loop: when its slot became free
   double sent_s;      // on an open connection, before its first byte
   double first_s;     // first text came; NAN if the server sent none
-  double last_s;      // last text, or the reason for the end
+  double last_s;      // last token
   double end_s;       // the answer was complete, or the request failed
   struct usage usage;
   size_t chunks, window_chunks; // with text: all, and in the window
+  size_t receipts;              // pieces that completed at least one of them
   const char *failure;          // NULL: it ended well
 };
 

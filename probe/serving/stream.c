@@ -16,6 +16,7 @@ const struct usage usage_unknown = {
 void stream_start(struct stream *stream) {
   *stream = (struct stream){.first_s = NAN,
                             .last_s = NAN,
+                            .text_s = NAN,
                             .usage = usage_unknown,
                             .line = stream->line,
                             .line_room = stream->line_room,
@@ -113,20 +114,21 @@ static bool has_text(const json_t *choice) {
 }
 
 static void take_text(struct stream *stream, double received_s) {
-  stream->receipts += stream->chunks == 0 || received_s > stream->last_s;
+  stream->receipts += stream->chunks == 0 || received_s > stream->text_s;
   stream->chunks++;
   if (isnan(stream->first_s))
     stream->first_s = received_s;
-  stream->last_s = received_s;
+  stream->last_s = stream->text_s = received_s;
 }
 
+// A token may have no text, such as the end's that is ignored; a finish alone is no token.
 static void take_choice(struct stream *stream, const json_t *choice, double received_s) {
   const bool is_finish = json_is_string(json_object_get(choice, "finish_reason"));
   stream->is_finished |= is_finish;
   stream->has_thoughts |= has_thoughts(choice);
   if (has_text(choice))
     take_text(stream, received_s);
-  if (is_finish)
+  else if (!is_finish && stream->chunks > 0)
     stream->last_s = received_s;
 }
 

@@ -22,7 +22,8 @@ extern const struct usage usage_unknown; // nothing reported
 
 struct stream {
   // What has come so far.
-  double first_s, last_s; // first piece with text; last with text or a finish; NAN: none
+  double first_s, last_s; // first piece with text; last with a token; NAN: none
+  double text_s;          // last piece with text
   size_t chunks;          // with text
   size_t receipts;        // pieces that completed at least one of them
   struct usage usage;     // as last reported

@@ -37,38 +37,38 @@ static double end_to_end_s(const struct load *load, const struct load_sample *sa
   return sample->end_s - load_sample_start(load, sample);
 }
 
+// An answer that was finished before it was sent may arrive in several pieces.
+static bool came_at_once(const struct load_sample *sample) {
+  const double text_s = sample->last_s - sample->first_s;
+  return sample->receipts < 2 ||
+         (text_s < AT_ONCE_TOKEN_S * (double)sample->usage.completion_tokens &&
+          text_s < AT_ONCE_SHARE * (sample->last_s - sample->sent_s));
+}
+
 // NAN: it has one token, all came at once, or how many came as text is unknown.
 static double tpot_s(const struct load *load, const struct load_sample *sample) {
   (void)load;
-  const double text_s = sample->last_s - sample->first_s;
-  return text_s > 0 && sample->usage.completion_tokens > 1 && !sample->usage.hides_tokens
-             ? text_s / (double)(sample->usage.completion_tokens - 1)
+  return sample->usage.completion_tokens > 1 && !sample->usage.hides_tokens && !came_at_once(sample)
+             ? (sample->last_s - sample->first_s) / (double)(sample->usage.completion_tokens - 1)
              : NAN;
 }
 
-// The share of its time that is in the window.
-static double share_of_time(const struct window *window, const struct load_sample *sample) {
-  const double inside_s =
-      fmin(sample->end_s, window->until_s) - fmax(sample->sent_s, window->from_s);
-  const double whole_s = sample->end_s - sample->sent_s;
-  return whole_s > 0 ? fmax(inside_s, 0) / whole_s : 0;
+// The share of its answer that came in the window.
+static double share_in(const struct window *window, const struct load_sample *sample) {
+  if (sample->chunks > 0)
+    return (double)sample->window_chunks / (double)sample->chunks;
+  return sample->end_s > window->from_s && sample->end_s <= window->until_s;
 }
 
 static double output_in(const struct window *window, const struct load_sample *sample) {
-  if (sample->failure || sample->usage.completion_tokens < 0)
-    return 0;
-  if (sample->chunks == 0)
-    return sample->end_s > window->from_s && sample->end_s <= window->until_s
-               ? (double)sample->usage.completion_tokens
-               : 0;
-  return (double)sample->usage.completion_tokens * (double)sample->window_chunks /
-         (double)sample->chunks;
+  const double tokens = (double)sample->usage.completion_tokens;
+  return sample->failure || tokens < 0 ? 0 : tokens * share_in(window, sample);
 }
 
+// A prompt counts with its answer: how much of the time before that was waiting is unknown.
 static double input_in(const struct window *window, const struct load_sample *sample) {
-  if (sample->failure || sample->usage.prompt_tokens < 0 || isnan(sample->end_s))
-    return 0;
-  return (double)sample->usage.prompt_tokens * share_of_time(window, sample);
+  const double tokens = (double)sample->usage.prompt_tokens;
+  return sample->failure || tokens < 0 ? 0 : tokens * share_in(window, sample);
 }
 
 // ---- latencies

@@ -1,11 +1,11 @@
 // window: the server's figures from a load's requests in its steady window.
 //
 // Output tokens count when they came: the number that a request's usage reports is spread over its
-// chunks, and the window gets those of the chunks that came in it. Input tokens are spread evenly
-// over the time of their request. Latencies are those of requests that ended in the window (closed
-// loop) or were scheduled in it (open loop). TTFT is NAN for a request without text, TPOT for one
-// of a single token or whose text came all at once; if most are like that, the rung has no TPOT.
-// Percentiles are given from serving_samples on.
+// chunks, and the window gets those of the chunks that came in it. Input tokens count with the
+// answer to them, in the same shares, and not while they wait. Latencies are those of requests that
+// ended in the window (closed loop) or were scheduled in it (open loop). TTFT is NAN for a request
+// without text, TPOT for one of a single token or whose text came all at once; if most are like
+// that, the rung has no TPOT. Percentiles are given from serving_samples on.
 #ifndef PERTOKEN_PROBE_SERVING_WINDOW_H
 #define PERTOKEN_PROBE_SERVING_WINDOW_H
 
@@ -15,6 +15,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+// Text came all at once if a token of it took less than the first of these, 5,000 token/s for one
+// request, and all of it only this share of the time until its end: a fast engine's takes more.
+#define AT_ONCE_TOKEN_S 2e-4
+#define AT_ONCE_SHARE   0.05
 
 // NAN: none stated.
 struct slo {

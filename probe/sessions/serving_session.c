@@ -245,11 +245,27 @@ static int resume_record(struct serving_session *session) {
 static const char speculation_unknown[] =
     "whether the server speculates is unknown, as its chunks hold several tokens";
 
+static const char tpot_low[] = "TPOT is too low, as its first chunk holds several tokens";
+
+static void remark(struct serving_session *session, const char *text) {
+  struct serving_record *record = session->record;
+  const char *remarks = record->remarks;
+  record->remarks = arena_printf(session->arena, "%s%s%s", remarks, *remarks ? "; " : "", text);
+}
+
+// Said once, of the first load that it applies to.
+static void say_chunks(struct serving_session *session, const struct serving_rung *rung) {
+  const char *doubt = serving_chunk_doubt(rung, session->arena);
+  if (!*doubt || strstr(session->record->remarks, tpot_low))
+    return;
+  remark(session, tpot_low);
+  diagnostics_warning(session->diagnostics, nowhere, "%s", doubt);
+}
+
 // The server's counters prove it; chunks of several tokens make it a question, asked once.
 static void say_speculation(struct serving_session *session, const struct serving_rung *rung,
                             double chunk_tokens) {
   struct serving_record *record = session->record;
-  const char *remarks = record->remarks;
   if (*record->speculation)
     return;
   if (!isnan(rung->accepted_length)) {
@@ -258,10 +274,9 @@ static void say_speculation(struct serving_session *session, const struct servin
                         "by its counters the server speculates, %.3g tokens a step: name the "
                         "method with --speculation METHOD",
                         rung->accepted_length);
-  } else if (!session->options->speculation && !strstr(remarks, speculation_unknown) &&
+  } else if (!session->options->speculation && !strstr(record->remarks, speculation_unknown) &&
              chunk_tokens > SERVING_CHUNK_TOKENS) {
-    record->remarks =
-        arena_printf(session->arena, "%s%s%s", remarks, *remarks ? "; " : "", speculation_unknown);
+    remark(session, speculation_unknown);
     diagnostics_warning(session->diagnostics, nowhere, "%s: state --speculation METHOD, or none",
                         speculation_unknown);
   }
@@ -393,6 +408,7 @@ static int measure(struct serving_session *session, struct ladder_step step) {
     if (end == RUNG_STOPPED)
       return 0;
     say_speculation(session, &rung, chunk_tokens);
+    say_chunks(session, &rung);
     if (keep(session, &rung))
       return -1;
     if (end == RUNG_GONE)

@@ -113,6 +113,7 @@ void serving_table_print(const struct serving_record *record, struct arena *aren
     print_rung(&record->rungs[i], metered, arena, out);
   print_remarks(record, "refused", refusal, arena, out);
   print_remarks(record, "TPOT", serving_untold, arena, out);
+  print_remarks(record, "TPOT", serving_chunk_doubt, arena, out);
   if (record->grade != GRADE_MEASURED) {
     fprintf(out, "graded %s: ", grade_name(record->grade));
     print_safely(record->remarks, out);

@@ -61,9 +61,12 @@ static void add_rung(struct answer_table *table, struct answer_cell name,
 static void warn_of_rungs(struct answer *answer, const char *name,
                           const struct serving_record *record) {
   for (size_t i = 0; i < record->count; i++) {
-    const char *untold = serving_untold(&record->rungs[i], answer->arena);
-    if (*untold)
-      answer_warn(answer, "%s: %s: %s", name, load_words(&record->rungs[i], answer->arena), untold);
+    const char *doubts[] = {serving_untold(&record->rungs[i], answer->arena),
+                            serving_chunk_doubt(&record->rungs[i], answer->arena)};
+    for (size_t d = 0; d < sizeof doubts / sizeof doubts[0]; d++)
+      if (*doubts[d])
+        answer_warn(answer, "%s: %s: %s", name, load_words(&record->rungs[i], answer->arena),
+                    doubts[d]);
     if (serving_counters_differ(&record->rungs[i]))
       answer_warn(answer, "%s: %s: the server's own counters %s", name,
                   load_words(&record->rungs[i], answer->arena), record->rungs[i].server_counters);
@@ -94,6 +97,41 @@ static struct answer_table *add_curves(struct answer *answer, struct heading who
   return table;
 }
 
+// ---- what met limits
+
+static bool has_goodput(const struct serving_rung *rung) {
+  return !*rung->refused && !isnan(rung->goodput_per_s) &&
+         (!isnan(rung->slo_ttft_s) || !isnan(rung->slo_tpot_s));
+}
+
+static struct answer_table *add_goodputs(struct answer *answer, struct heading whose) {
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "goodput", "Requests that met their limits", whose, {"load", "Requests", NULL},
+      {"slo_ttft", "TTFT", "s"}, {"slo_tpot", "TPOT", "ms"}, {"goodput", "Goodput", "1/s"},
+      {"share_met", "Share", "%"});
+  table->note = "The limits are those stated when it was measured, for each request. A server's "
+                "goodput is the highest of these rates of arrivals whose share is 90 % or more.";
+  return table;
+}
+
+static void add_goodput(struct answer_table *table, struct answer_cell name,
+                        const struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++) {
+    const struct serving_rung *rung = &record->rungs[i];
+    if (has_goodput(rung))
+      ANSWER_ROW(table, name, cell_words(load_words(rung, table->arena)),
+                 cell_value(in_hours(rung->slo_ttft_s)), cell_value(in_hours(rung->slo_tpot_s)),
+                 cell_value(rate_per_hour(rung->goodput_per_s)),
+                 cell_value(rung->goodput_per_s * rung->window_s / rung->completed));
+  }
+}
+
+// A table of nothing is not shown.
+static void drop_empty(struct answer *answer, const struct answer_table *table) {
+  if (!table->row_count)
+    answer->table_count--;
+}
+
 // If several options share a record, the first shows it.
 static bool is_shown(const struct scenario *scenario, size_t before,
                      const struct serving_record *record) {
@@ -115,6 +153,13 @@ static void add_options(const struct scenario *scenario, struct answer *answer) 
   table->note = arena_printf(
       answer->arena, "All rungs of each record, listed under the first option that uses it. %s",
       table->note);
+  table = add_goodputs(answer, (struct heading){"option", "Option", NULL});
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    if (option->served && !is_shown(scenario, o, option->served->rungs->record))
+      add_goodput(table, cell_option(option), option->served->rungs->record);
+  }
+  drop_empty(answer, table);
 }
 
 struct answer served_records_answer(const struct records *records, struct arena *arena) {
@@ -137,8 +182,15 @@ struct answer served_records_answer(const struct records *records, struct arena 
         record->accelerator, is_measured ? "measured" : "run", record->tool, record->date,
         is_measured ? "" : ", graded ", is_measured ? "" : grade_name(record->grade));
   }
+  struct answer_table *goodput = add_goodputs(&answer, (struct heading){"record", "Record", NULL});
+  for (size_t i = 0; i < records->serving_count; i++)
+    if (records->servings[i]->basis == BASIS_SERVING)
+      add_goodput(goodput, cell_words(source_file_name(records->servings[i]->path)),
+                  records->servings[i]);
   if (count == 1) // the sentence names it
-    table->columns[0].faces = FACE_CSV | FACE_JSON;
+    for (size_t t = 0; t < answer.table_count; t++)
+      answer.tables[t].columns[0].faces = FACE_CSV | FACE_JSON;
+  drop_empty(&answer, goodput);
   return answer;
 }
 
@@ -203,8 +255,7 @@ static void add_predictions(const struct scenario *scenario, struct answer *answ
   }
   table->note = "Predicted = out / (in / prefill + out / decode), per accelerator: as if a server "
                 "did only these two, one after the other.";
-  if (!table->row_count)
-    answer->table_count--;
+  drop_empty(answer, table);
 }
 
 int answer_served(const struct scenario *scenario, const char *only, struct answers *answers,

@@ -142,6 +142,16 @@ static void warn_of_short_windows(const struct import *import, struct answer *an
                 count > 1 ? "s are" : " is", SHORT_WINDOW_S);
 }
 
+static void warn_of_chunks(const struct import *import, struct answer *answer) {
+  for (size_t i = 0; i < import->count; i++)
+    for (size_t r = 0; r < import->records[i].record.count; r++) {
+      const struct serving_rung *rung = &import->records[i].record.rungs[r];
+      const char *doubt = serving_chunk_doubt(rung, answer->arena);
+      if (*doubt)
+        answer_warn(answer, "%s: %s", load_words(rung, answer->arena), doubt);
+    }
+}
+
 struct answer import_answer(const struct import *import, struct arena *arena) {
   struct answer answer = answer_new("import", "import", NULL, NULL, arena);
   const struct serving_record *record = &import->records[0].record;
@@ -158,6 +168,7 @@ struct answer import_answer(const struct import *import, struct arena *arena) {
                                  refused ? arena_printf(arena, "; %zu refused", refused) : "");
   add_notes(import, &answer);
   warn_of_short_windows(import, &answer);
+  warn_of_chunks(import, &answer);
   for (size_t i = 0; i < import->doubts.count; i++)
     answer_warn(&answer, "%s", import->doubts.list[i]);
   return answer;

@@ -121,6 +121,55 @@ def test_figures_that_no_record_can_have():
     expect(len(json.loads(path.read_text())['rungs']) == 1, path)
 
 
+def test_chunks_of_several_tokens():
+    """TPOT is over the first chunk's tokens, too, which matters for short answers."""
+    for length, warns in ((64, True), (1024, False)):
+        folder = Imports()
+        result = vllm(length=(1024, length))
+        answer = folder.imported([folder.write('a.json', {**result, 'mean_itl_ms': 5 * result['mean_tpot_ms']})])[0]
+        said = [text for text in answer['warnings'] if 'TPOT, as clients define it, is too low' in text]
+        expect(len(said) == warns and all(text.startswith('concurrency 16: chunks hold 4.7 tokens') for text in said),
+               answer['warnings'])
+
+
+def test_a_newer_format():
+    for version, refused in (('1.3', False), ('1.4', False), ('2.0', True)):
+        folder = Imports()
+        metrics = {'request_throughput': ('requests/sec', 10), 'request_latency': ('ms', 700), 'request_count': ('requests', 800),
+                   'output_token_throughput': ('tokens/sec', 1000), 'benchmark_duration': ('sec', 80),
+                   'total_isl': ('tokens', 40000), 'total_osl': ('tokens', 80000)}
+        file = folder.write('a.json', {'schema_version': version, 'input_config': {'loadgen': {'concurrency': 8}},
+                                       **{name: {'unit': unit, 'avg': value} for name, (unit, value) in metrics.items()}})
+        stated = options(date='2026-08-06')
+        if refused:
+            folder.refused([file], 'AIPerf, version 2.0 of its format: up to 1.3 can be read', *stated)
+        else:
+            warned = any('newer than 1.3' in text for text in folder.imported([file], *stated)[0]['warnings'])
+            expect(warned == (version == '1.4'), version)
+
+
+def test_goodput_of_unknown_limits():
+    folder = Imports()
+    answer, (record,) = folder.imported([folder.write('a.json', vllm(request_goodput=5.0))])
+    expect(any('the limits of its goodput (which is left out)' in note for note in answer['notes']), answer['notes'])
+    expect(record['rungs'][0]['goodput_per_s'] is None, record)
+
+
+def test_latencies_in_other_units():
+    """One that contradicts the others is refused, and one that nothing contradicts meets no limit."""
+    for changes, fragment in (({'mean_tpot_ms': 0.0116}, 'from token to token would be 0.002958 s for the 255 tokens'),
+                              ({'mean_e2el_ms': None, 'mean_tpot_ms': 0.0116}, 'in flight, not 16: check the latency units'),
+                              ({'mean_ttft_ms': 0.1, 'mean_tpot_ms': 0.0116, 'mean_e2el_ms': 3.0696}, 'in flight, not 16')):
+        folder = Imports()
+        folder.refused([folder.write('a.json', vllm(**changes))], fragment)
+    for changes in ({'mean_tpot_ms': 0.0}, {'mean_ttft_ms': 0.1}):
+        folder = Imports()
+        folder.imported([folder.write('a.json', vllm(**changes))])
+        done = run('compare', folder.write('made-up.ini', SCENARIO.replace('batch = 16\n', 'ttft = 1 s\ntpot = 50 ms\n')),
+                   '--measurements', folder.records)
+        expect(done.returncode == BAD_INPUT and 'give no P90' in done.stderr, done.stderr)
+
+
 def test_a_date_in_the_future():
     for date, warns in (('2026-08-07', False), ('2026-08-08', True), ('2099-12-31', True)):
         folder = Imports()

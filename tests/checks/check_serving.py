@@ -7,7 +7,7 @@ The scripted server (tests/stand_ins/engine) does what its path says. llama-serv
 results are compared with the server's own counters and timings. Times are judged if the machine kept time: if other
 programs interfere, a test has three attempts, then it is skipped.
 Deep: longer windows of llama-server, so that rates and latencies agree with its own within 2 %.
-Seconds: 75
+Seconds: 105
 """
 import contextlib
 import json
@@ -156,6 +156,55 @@ def test_goodput():
             return f'a slow rate keeps the SLO: {slow}', kept
         return '' if f"{slow['request_rate']:.3g} requests/s, the highest" in done.stdout else done.stdout, kept
     until_it_holds(attempt)
+
+
+# Script, and the TPOT in ms; None: there is none, as the text comes all at once.
+STREAMS = (
+    ('ttft=20,tpot=5', 5),
+    ('ttft=20,tpot=5,finish=60', 5),       # the reason for the end comes late
+    ('ttft=60,tpot=0', None),              # a finished answer in chunks of a token
+    ('ttft=60,per_chunk=16', None),        # and in one
+    ('ttft=60,per_chunk=16,finish=1', None),
+    ('ttft=60,tpot=0,finish=60', None),
+)
+
+
+def test_text_all_at_once():
+    """It has no time from token to token, whenever the stream then ends, and meets no limit on it."""
+    for script, tpot_ms in STREAMS:
+        def attempt():
+            record, done, kept = timed(script, '--concurrency', 1, '--speculation', 'none', '--slo', 'tpot 50 ms', '--rate', 40)
+            for rung in record['rungs']:
+                told, good, count = rung['tpot']['p50_s'], rung['goodput_per_s'], rung['tpot_requests']
+                is_right = (told is good is None and not count if tpot_ms is None else
+                            told and abs(1e3 * told - tpot_ms) < 0.1 * tpot_ms and good)
+                if not is_right:
+                    return f'{script}: a TPOT of {told} s in {count} requests, goodput {good}', kept
+            expect(('no TPOT is given' in done.stdout) == (tpot_ms is None), done.stdout)
+            return '', kept
+        until_it_holds(attempt)
+
+
+def test_tokens_of_the_first_chunk():
+    """16 tokens in chunks of 5: TPOT is over 15 of them, of which the first chunk has 4."""
+    words = r'chunks hold (4|4\.\d|3\.9) tokens, so TPOT, as clients define it, is too low'
+    for script, is_low in ((f'{SCRIPT},per_chunk=5', True), (SCRIPT, False)):
+        def attempt():
+            with stand_in() as server, tempfile.TemporaryDirectory() as folder:
+                done = serving(f'{server.url}/{script}', *QUICK, '--concurrency', 2, '-o', folder)
+                path, = pathlib.Path(folder).glob('*.json')
+                said = {'warning': done.stderr, 'table': done.stdout, 'served': ' '.join(run('served', path).stdout.split())}
+                expect(('TPOT is too low' in record_in(folder)['remarks']) == is_low, record_in(folder)['remarks'])
+                off = [where for where, text in said.items() if bool(re.search(words, text)) != is_low]
+                return f'{script}: {off}: {said}' if off else '', kept_time(server)
+        until_it_holds(attempt)
+
+
+def test_prompts_that_wait():
+    """Twice as many requests as two slots can answer: a prompt does not count while it waits."""
+    record, _ = measured(f'{SCRIPT},slots=2', '--concurrency', 1, '--rate', 40)
+    for rung in record['rungs']:
+        expect(near(rung['input_tokens_per_s'], 2 * rung['output_tokens_per_s'], 1e-6), rung)
 
 
 def test_fallbacks():

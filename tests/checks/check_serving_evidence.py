@@ -54,6 +54,8 @@ def times(ttft_s, tpot_s):
 # Requests in flight, total token/s, total W, seconds to the first token.
 POINTS = [(1, 120, 2800, 0.2), (64, 5000, 5000, 1.0), (256, 9000, 5600, 4.0)]
 CURVE = [rung(flight, rate, watts, **times(ttft, 0.01 + flight / 1e4)) for flight, rate, watts, ttft in POINTS]
+MET = {**RUNG, 'load': 'Poisson arrivals', 'concurrency': None, 'request_rate': 8.0, 'completed': 480.0,
+       'goodput_per_s': 6.0, 'slo_ttft_s': 2.0, 'slo_tpot_s': 0.05}
 REFUSED = {**rung(128, 50000), 'refused': '3 of 12 requests failed'}
 STATIC = {**RUNG, 'load': 'static batch', 'concurrency': 64.0, 'input_tokens_per_s': None,
           'output_tokens_per_s': 12000.0}
@@ -151,7 +153,9 @@ def test_times(place):
     place.refused('no measured point meets it: at batch 1 P99 is 0.2 s', 'workload.ttft=100 ms')
     place.refused('ttft must be above 0 s', 'workload.ttft=0 s')
     place.records(serving(*({**each, 'ttft': NO_LATENCY} for each in CURVE)))
-    place.refused('give no P90', 'workload.ttft=1 s')
+    place.refused('give no P90 for time to first token or between tokens: each needs 64 requests\n', 'workload.ttft=1 s')
+    place.records(serving(*({**each, 'ttft': NO_LATENCY, 'completed': None} for each in CURVE)))
+    place.refused('each needs 64 requests, and the record does not state how many there were', 'workload.ttft=1 s')
 
 
 def lacking(percentile):
@@ -316,6 +320,18 @@ def test_doubt(place):
     for words in ([place.path, *place.arguments()], [folder / 'record-0.json']):
         done = run('served', *words, '-q')
         expect(doubt in ' '.join(done.stdout.split()), done.stdout)
+
+
+def test_doubt_of_chunks(place):
+    """A limit on TPOT may be met only because the first chunk's tokens count: 32 tokens in 7 chunks."""
+    slow = {**times(0.2, 0.01), 'output_tokens': 32.0, 'tpot': {**times(0, 0.01)['tpot'], 'mean_s': 0.0087},
+            'chunk_gap': {**NO_LATENCY, 'mean_s': 0.045}}
+    place.records(serving(*({**each, **slow} for each in CURVE)))
+    doubt = 'so TPOT, as clients define it, is too low'
+    for settings, doubtful in ((['workload.tpot=20 ms'], True), (['workload.ttft=1 s'], False), ([], False)):
+        said = json.dumps(place.compare('output_tokens=32 token', *settings))
+        expect((f'the served throughput is doubtful: with 256 requests in flight, chunks hold 4.6 tokens, {doubt}' in said,
+                doubt in said) == (doubtful, doubtful), (settings, said))
 
 
 # ---- contradictions
@@ -571,6 +587,21 @@ def test_records_alone(place):
     expect_exit(run('served', place.path, paths[0]), BAD_INPUT, 'one scenario at a time')
 
 
+def test_goodput(place):
+    """It is shown with its limits and the share that met them, by record and by option; without limits it is not."""
+    for last, shown in ((MET, True), ({**MET, 'slo_ttft_s': None, 'slo_tpot_s': None}, False), ({**MET, 'goodput_per_s': None}, False)):
+        folder = place.records(serving(*CURVE, last))
+        alone = run_json('served', *folder.glob('*.json'))['tables']
+        of_options = run_json('served', place.path, *place.arguments())['answers'][0]['tables']
+        expect(('goodput' in alone, 'goodput' in of_options) == (shown, shown), (alone, of_options))
+        for tables in (alone, of_options) if shown else ():
+            row, = tables['goodput']['rows']
+            expect(row['load'] == '8/s, Poisson arrivals' and near(row['slo_ttft'], 2) and near(row['slo_tpot'], 50), row)
+            expect(near(row['goodput'], 6) and near(row['share_met'], 75), row)
+    folder = place.records(serving({**MET, 'goodput_per_s': 8.2}))
+    expect_exit(run('served', *folder.glob('*.json')), BAD_INPUT, '8.2 requests per second met their limits, but only 8 were')
+
+
 def test_fit(place):
     place.records(serving(*CURVE))
     answer = run_json('fit', place.path, *place.arguments(['workload.ttft=1 s']))['answers'][0]
@@ -582,7 +613,7 @@ def test_fit(place):
 # ---- the faces
 
 def test_faces(place):
-    place.records(serving(*CURVE))
+    place.records(serving(*CURVE, MET))
     cost = next(each for each in place.compare()['options'])['items']['cost_per_mtok']
     said = place.explained('mine.throughput')
     expect('throughput = 1125 token/s/gpu [measured] record record-0.json: vLLM' in said, said)
@@ -594,7 +625,7 @@ def test_faces(place):
            'the cost on a live cell')
     texts = [cell.value for cell in cells if isinstance(cell.value, str)]
     expect(any('record record-0.json: vLLM' in text for text in texts), 'the source in the workbook')
-    expect('At every load' in texts, 'the curve on Decisions')
+    expect('At every load' in texts and 'Requests that met their limits' in texts, 'the curve and goodput on Decisions')
     data = check_page.write_page(place.path, place.folder / 'served.html', harness.places(place.path))
     figure = data['cases'][0]['options'][0]['figures']['throughput']
     expect(near(figure['value'], 1125) or near(figure['value'], 1125 * 3600), figure)
@@ -604,7 +635,7 @@ def test_faces(place):
 def test_recalculation(place):
     if reason := libreoffice.missing() or gnumeric.missing():
         raise Skip(reason)
-    place.records(serving(*CURVE), serving(STATIC, PROMPTS, basis='decode', tool='llama-bench'))
+    place.records(serving(*CURVE, MET), serving(STATIC, PROMPTS, basis='decode', tool='llama-bench'))
     harness.EXAMPLES[:] = [place.path]
     check_recalculation.FEW = 2 if DEEP else 1
     folder = place.folder / 'recalculation'

@@ -156,11 +156,18 @@ static void test_times(void **state) {
   assert_true(stream.first_s == 3 && stream.last_s == 4);
   assert_int_equal(stream.chunks, 3);
   assert_int_equal(stream.receipts, 2);
-  feed(&stream, CHOICE("", "\"length\"") "}\n\n", 5);
-  assert_true(stream.last_s == 5); // the reason for the end has the time of the last token
+  feed(&stream, CHOICE("", "null") "}\n\n", 5);
+  assert_true(stream.last_s == 5); // a token without text
+  feed(&stream, CHOICE("", "\"length\"") "}\n\n", 6);
+  assert_true(stream.last_s == 5 && stream.is_finished); // the reason for the end is none
   assert_int_equal(stream.chunks, 3);
-  feed(&stream, DONE, 6);
+  assert_int_equal(stream.receipts, 2);
+  feed(&stream, DONE, 7);
   assert_true(stream.first_s == 3 && stream.last_s == 5 && stream.is_done);
+  stream_start(&stream);
+  feed(&stream, CHOICE("all of it", "null") "}\n\n", 1);
+  feed(&stream, CHOICE("", "\"stop\"") "}\n\n" DONE, 2);
+  assert_true(stream.first_s == 1 && stream.last_s == 1 && stream.receipts == 1);
   stream_start(&stream);
   assert_true(isnan(stream.first_s) && stream.chunks == 0 && !stream.is_done);
   stream_free(&stream);

@@ -19,7 +19,8 @@ static struct load_sample request(double sent_s, double first_s, double last_s, 
                               .end_s = last_s,
                               .usage = {prompt, completion, -1, false},
                               .chunks = 10,
-                              .window_chunks = 10};
+                              .window_chunks = 10,
+                              .receipts = 10};
 }
 
 struct trial {
@@ -47,13 +48,13 @@ static void trial_judge(struct trial *trial, struct slo slo) {
 static const struct slo no_slo = {NAN, NAN};
 
 // Of a request that extends over an edge, the window counts the tokens of the chunks within it, and
-// the share of the input that corresponds to its share of the time.
+// the same share of the input.
 static void test_edges(void **state) {
   (void)state;
   struct load_sample samples[] = {
-      request(96, 98, 104, 800, 50),    // half its time, 4 of 10 chunks
+      request(96, 98, 104, 800, 50),    // 4 of 10 chunks, in half its time
       request(104, 105, 109, 400, 30),  // all of it
-      request(109, 110, 119, 1000, 70), // a tenth of its time, 1 of 10 chunks
+      request(109, 110, 119, 1000, 70), // 1 of 10 chunks
       request(90, 92, 99, 5000, 500),   // nothing
   };
   struct trial trial;
@@ -63,7 +64,7 @@ static void test_edges(void **state) {
   trial_start(&trial, samples, 4);
   trial_judge(&trial, no_slo);
   expect_near(trial.rung.output_tokens_per_s, (50 * 0.4 + 30 + 70 * 0.1) / 10, 1e-12, "output");
-  expect_near(trial.rung.input_tokens_per_s, (800 * 0.5 + 400 + 1000 * 0.1) / 10, 1e-12, "input");
+  expect_near(trial.rung.input_tokens_per_s, (800 * 0.4 + 400 + 1000 * 0.1) / 10, 1e-12, "input");
   expect_near(trial.rung.mean_concurrency, (4 + 5 + 1) / 10., 1e-12, "in flight");
   assert_true(trial.rung.completed == 2); // the first two ended in it
   expect_near(trial.rung.ttft.mean_s, (2 + 1) / 2., 1e-12, "TTFT");
@@ -76,6 +77,54 @@ static void test_edges(void **state) {
   assert_string_equal(trial.rung.started, "2023-11-14T22:15:00Z");
   assert_string_equal(trial.rung.finished, "2023-11-14T22:15:10Z");
   fixture_end(&trial.fixture);
+}
+
+// Requests that wait for the whole window, and are answered after it, add no input.
+static void test_prompts_that_wait(void **state) {
+  (void)state;
+  struct load_sample samples[12];
+  struct trial trial;
+  for (size_t i = 0; i < 12; i++)
+    samples[i] = request(100 + 0.5 * (double)i, 107, 109, 640, 320);
+  for (size_t i = 4; i < 12; i++) {
+    samples[i].first_s = 200 + (double)i;
+    samples[i].last_s = samples[i].end_s = 202 + (double)i;
+    samples[i].window_chunks = 0;
+  }
+  trial_start(&trial, samples, 12);
+  trial.load.kind = LOAD_POISSON;
+  trial.load.rate_per_s = 2;
+  trial_judge(&trial, no_slo);
+  expect_near(trial.rung.output_tokens_per_s, 4 * 320 / 10., 1e-12, "output");
+  expect_near(trial.rung.input_tokens_per_s, 4 * 640 / 10., 1e-12, "input");
+  fixture_end(&trial.fixture);
+}
+
+// Of one request: when its text began and ended, in how many pieces, and whether that gives a TPOT.
+static void test_text_at_once(void **state) {
+  (void)state;
+  static const struct {
+    double first_s, last_s;
+    size_t receipts;
+    bool has_tpot;
+  } cases[] = {{102, 103, 10, true},       {103, 103, 1, false},
+               {102, 103, 1, false},       // one piece of text, then tokens without any
+               {103, 103.0017, 7, false},  // a finished answer in several pieces: 0.05 ms a token
+               {101.02, 101.022, 9, true}, // as fast, but of 22 ms: a fast engine
+               {108, 108.01, 9, true}};    // 0.3 ms a token after 7 s of waiting
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct load_sample sample = request(101, cases[i].first_s, cases[i].last_s, 10, 32);
+    struct trial trial;
+    sample.receipts = cases[i].receipts;
+    trial_start(&trial, &sample, 1);
+    trial_judge(&trial, (struct slo){NAN, 1});
+    assert_true(trial.rung.tpot_requests == cases[i].has_tpot);
+    assert_int_equal(!isnan(trial.rung.tpot.mean_s), cases[i].has_tpot);
+    assert_int_equal(!isnan(trial.rung.goodput_per_s), cases[i].has_tpot);
+    if (cases[i].has_tpot)
+      expect_near(trial.rung.tpot.mean_s, (cases[i].last_s - cases[i].first_s) / 31, 1e-9, "TPOT");
+    fixture_end(&trial.fixture);
+  }
 }
 
 // Latency counts from the schedule, and the window includes what was scheduled in it.
@@ -109,6 +158,7 @@ static void test_goodput(void **state) {
       request(103, 104, 105, 10, 11), // 1 s, of which the text may be few tokens
   };
   struct trial trial;
+  samples[4].receipts = 1;
   samples[5].usage.hides_tokens = true;
   trial_start(&trial, samples, 6);
   const struct {
@@ -249,6 +299,8 @@ static void test_gaps(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_edges),
+      cmocka_unit_test(test_prompts_that_wait),
+      cmocka_unit_test(test_text_at_once),
       cmocka_unit_test(test_open_loop),
       cmocka_unit_test(test_goodput),
       cmocka_unit_test(test_requests_without_tpot),

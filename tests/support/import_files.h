@@ -28,7 +28,7 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "\"num_prompts\": 640, \"request_rate\": \"inf\", \"burstiness\": 1.0, "
 #define VLLM_TAIL                                                                                  \
   "\"mean_ttft_ms\": 250, \"median_ttft_ms\": 200, \"p90_ttft_ms\": 400, \"p99_ttft_ms\": 900, "   \
-  "\"mean_tpot_ms\": 20, \"mean_itl_ms\": 57.6, \"mean_e2el_ms\": 6380, \"std_ttft_ms\": 9}"
+  "\"mean_tpot_ms\": 20, \"mean_itl_ms\": 57.6, \"mean_e2el_ms\": 6380, \"std_ttft_ms\": 90}"
 #define VLLM_TOTALS                                                                                \
   "\"duration\": 64.0, \"completed\": 640, \"total_input_tokens\": 512000, "                       \
   "\"total_output_tokens\": 163840, \"output_throughput\": 2560.0, "                               \
@@ -186,9 +186,9 @@ int import_files_read(struct import_files *files, const char *text, struct impor
   "{" strategy "}}, \"metrics\": {\"request_totals\": {\"successful\": 100, \"errored\": "         \
   "0, \"incomplete\": " incomplete "}, " more GUIDELLM_STATISTIC(                                  \
       "prompt_token_count", "64", "6400") GUIDELLM_STATISTIC("output_token_count", "32", "3200")   \
-      GUIDELLM_STATISTIC("time_to_first_token_ms", "11", "1100")                                   \
-          GUIDELLM_STATISTIC("time_per_output_token_ms", "2.44", "0")                              \
-              GUIDELLM_STATISTIC("inter_token_latency_ms", "1.15", "0")                            \
+      GUIDELLM_STATISTIC("time_to_first_token_ms", "110", "11000")                                 \
+          GUIDELLM_STATISTIC("time_per_output_token_ms", "95.5", "0")                              \
+              GUIDELLM_STATISTIC("inter_token_latency_ms", "95", "0")                              \
                   GUIDELLM_STATISTIC("output_tokens_per_second", "1912",                           \
                                      "51") "\"none\": 0}, " ends                                   \
                                            "\"duration\": 80.0, \"start_time\": 1786678148.2}]}"
@@ -263,7 +263,7 @@ int import_files_read(struct import_files *files, const char *text, struct impor
 #define ENDPOINTS(state, samples, load, window, tps, p90)                                          \
   "{\"version\": \"6.1.0\", \"n_samples_issued\": 1000, " samples ", \"n_samples_failed\": 0, "    \
   "\"duration_ns\": 600000000000, \"state\": \"complete\", \"complete\": " state ", "              \
-  "\"ttft\": {\"avg\": 200000000, \"median\": 190000000, \"std_dev\": 5000000, \"percentiles\": "  \
+  "\"ttft\": {\"avg\": 200000000, \"median\": 190000000, \"std_dev\": 50000000, \"percentiles\": " \
   "{\"50\": 190000000, \"" p90 "\": 300000000}}, \"tpot\": {\"avg\": 20000000}, "                  \
   "\"latency\": {\"avg\": 5000000000}, \"output_sequence_lengths\": {\"total\": 256000, \"avg\": " \
   "256}, \"legacy_loadgen_window_duration_ns\": " window ", \"tps\": " tps                         \

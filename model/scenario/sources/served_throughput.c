@@ -29,6 +29,14 @@ static struct place missed_place(const struct option *option, const struct serve
              : user_rate_place(option);
 }
 
+// A limit on TPOT may be met only because the figure is too low.
+static void doubt_tpot(const struct sources *sources, const struct curve_limits *limits,
+                       struct served *served) {
+  const char *doubt = serving_chunk_doubt(served->nearest, sources->arena);
+  if (isfinite(limits->tpot_s) && *doubt && !*served->doubt)
+    served->doubt = arena_printf(sources->arena, "with %s, %s", served->load, doubt);
+}
+
 static struct lack served_within_limits(const struct sources *sources,
                                         const struct served_rungs *rungs, struct served *served) {
   struct option *option = sources->option;
@@ -36,6 +44,7 @@ static struct lack served_within_limits(const struct sources *sources,
   const char *why = served_within(rungs, &limits, &option->choice, served, sources->arena);
   if (why)
     return (struct lack){LACK_RATE, missed_place(option, rungs, &limits), why};
+  doubt_tpot(sources, &limits, served);
   if (option->choice.batch)
     user_rate_take(sources, &rungs->curve);
   return (struct lack){.kind = LACK_NONE};

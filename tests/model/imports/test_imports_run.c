@@ -54,7 +54,7 @@
   ", \"95" point "\": " p95 ", \"99" point "\": " p99 "}}, "
 #define ENDPOINTS_LATENCIES(point)                                                                 \
   "{\"n_samples_completed\": 1000, \"complete\": true, \"duration_ns\": 500000000000, "            \
-  "\"run_config\": {\"load_pattern\": {\"type\": \"concurrency\", \"target_concurrency\": 64}}, "  \
+  "\"run_config\": {\"load_pattern\": {\"type\": \"concurrency\", \"target_concurrency\": 8}}, "   \
   "\"output_sequence_lengths\": {\"total\": 256000}, \"tps\": 512, " WITH(                         \
       ENDPOINTS_LATENCY, "ttft", point, TTFT_NS) WITH(ENDPOINTS_LATENCY, "tpot", point, TPOT_NS)   \
       WITH(ENDPOINTS_LATENCY, "latency", point, TOTAL_NS) "\"state\": \"complete\"}"
@@ -108,8 +108,8 @@ static const struct {
      "{\"metadata\": {\"guidellm_version\": \"0.8.0\"}, \"benchmarks\": [{\"config\": "
      "{\"strategy\": {\"type_\": \"concurrent\", \"streams\": 64}}, \"metrics\": "
      "{\"request_totals\": {\"successful\": 800, \"errored\": 0}, " GUIDELLM_STATISTIC(
-         "output_token_count", "40", "32000") WITH(GUIDELLM_LATENCY, "time_to_first_token_ms",
-                                                   TTFT_MS)
+         "output_token_count", "100", "80000") WITH(GUIDELLM_LATENCY, "time_to_first_token_ms",
+                                                    TTFT_MS)
          WITH(GUIDELLM_LATENCY, "inter_token_latency_ms", TPOT_MS)
              WITH(GUIDELLM_LATENCY, "request_latency", TOTAL_S) "\"none\": 0}, \"duration\": 80}]}",
      "0.11 0.1 0.2 0.3 0.4 0.05", "0.011 0.01 0.02 0.03 0.04 0.005", "none",
@@ -135,9 +135,9 @@ static const struct {
      "0.11 0.1 0.2 0.3 0.4 nan", "0.011 0.01 0.02 0.03 0.04 nan",
      "0.022 0.021 0.032 0.043 0.054 nan", "2.2 2.1 3.2 4.3 5.4 nan"},
     {"InferenceX, of an unstated number of requests",
-     "{\"hw\": \"h200\", \"conc\": 64, \"tp\": 8, \"isl\": 1024, \"osl\": 1024, " ONE_NODE_RATES
-         WITH(CLIENT, "ttft", TTFT_S) WITH(CLIENT, "tpot", TPOT_S) WITH(CLIENT, "itl", GAP_S)
-             WITH(CLIENT, "e2el", TOTAL_S) "\"none\": 0}",
+     "{\"hw\": \"h200\", \"conc\": 64, \"tp\": 8, \"isl\": 200, \"osl\": 200, " ONE_NODE_RATES WITH(
+         CLIENT, "ttft", TTFT_S) WITH(CLIENT, "tpot", TPOT_S) WITH(CLIENT, "itl", GAP_S)
+         WITH(CLIENT, "e2el", TOTAL_S) "\"none\": 0}",
      "0.11 0.1 nan nan nan 0.05", "0.011 0.01 nan nan nan 0.005", "0.022 0.021 nan nan nan 0.006",
      "2.2 2.1 nan nan nan 0.6"},
     {"MLPerf, whose LoadGen sees to their number",
@@ -481,8 +481,46 @@ static void test_metadata_and_fork_of_vllm(void **state) {
   assert_string_equal(texts_joined(&imported.remarks, &files.fixture.arena), "metadata tp: 8");
   assert_string_equal(imported.date, "2026-08-06");
   assert_string_equal(imported.rungs[0].started, "2026-08-06T13:23:14Z");
-  expect_near(imported.rungs[0].goodput_per_s, 4.5, 1e-12, "goodput");
+  assert_true(isnan(imported.rungs[0].goodput_per_s)); // of limits that nobody knows
+  expect_fragment(texts_joined(&imported.unsaid, &files.fixture.arena),
+                  "the limits of its goodput");
   import_files_end(&files);
+}
+
+// Figures that are left out are listed, and so is a format that is newer than what is known.
+static void test_what_is_left_out_is_said(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *unsaid, *remark, *doubt;
+  } cases[] = {
+      {VLLM_HEAD VLLM_RATES "\"mean_tpot_ms\": 0, \"mean_itl_ms\": 0}",
+       "TPOT (0 in the file), the gap between chunks (0 in the file)", "", ""},
+      {VLLM_HEAD VLLM_RATES "\"mean_ttft_ms\": 0}", "TTFT (0 in the file)", "", ""},
+      {VLLM_HEAD VLLM_RATES "\"mean_ttft_ms\": 6380, \"mean_tpot_ms\": 0.04}", "",
+       "TPOT left out: 4e-05 s is 25000 token/s for one request", ""},
+      {VLLM_HEAD VLLM_RATES "\"mean_ttft_ms\": 1, \"mean_tpot_ms\": 25}", "",
+       "TTFT left out: 0.001 s until the first token, and 0.025 s for each other", ""},
+      {INFERENCEX(ONE_NODE, ONE_NODE_RATES, "\"p90_ttft\": 0.9, "),
+       "how many requests its percentiles are of (P90 and above are left out)", "", ""},
+      {"{\"schema_version\": \"1.4\", \"request_throughput\": {\"unit\": \"requests/sec\", "
+       "\"avg\": 1}, "
+       "\"output_token_throughput\": {\"unit\": \"tokens/sec\", \"avg\": 10}, \"input_config\": "
+       "{}}",
+       "", "", "/file has version 1.4 of its format, newer than 1.3, the newest that is known"},
+      {LLM_D_2("s", "1", "8", "500"), "", "", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct import_files files;
+    struct imported imported = {0};
+    import_files_start(&files);
+    assert_int_equal(import_files_read(&files, cases[i].text, &imported), 0);
+    struct arena *arena = &files.fixture.arena;
+    expect_fragment(texts_joined(&imported.unsaid, arena), cases[i].unsaid);
+    expect_fragment(texts_joined(&imported.remarks, arena), cases[i].remark);
+    expect_fragment(texts_joined(&imported.doubts, arena), cases[i].doubt);
+    assert_int_equal(imported.doubts.count, *cases[i].doubt != '\0');
+    import_files_end(&files);
+  }
 }
 
 static void test_counts_of_accelerators(void **state) {
@@ -566,6 +604,7 @@ int main(void) {
       cmocka_unit_test(test_of_repeated_runs_the_median_stays),
       cmocka_unit_test(test_failures_that_are_not_stated),
       cmocka_unit_test(test_metadata_and_fork_of_vllm),
+      cmocka_unit_test(test_what_is_left_out_is_said),
       cmocka_unit_test(test_counts_of_accelerators),
       cmocka_unit_test(test_speculation_of_inferencex),
   };

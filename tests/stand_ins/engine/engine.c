@@ -210,8 +210,10 @@ static void send_tokens(struct engine *engine, struct connection *connection) {
     return;
   reply_chunk(&connection->out, reply);
   engine->counters.generated_tokens += (double)(reply->sent - before);
-  engine->counters.chunks++;
-  const bool is_over = reply->sent >= reply->total && !(script->endless > 0);
+  const bool has_sent = reply->sent > before;
+  engine->counters.chunks += has_sent;
+  const bool is_end = reply->sent >= reply->total && !(script->endless > 0);
+  const bool is_over = is_end && (script->finish <= 0 || !has_sent);
   // In the middle of a two-byte character.
   const char *character =
       script->split > 0 ? memchr(connection->out.text, 0xc3, connection->out.size) : NULL;
@@ -224,6 +226,8 @@ static void send_tokens(struct engine *engine, struct connection *connection) {
     plan(engine, connection, STEP_REST, now() + 2e-3);
   else if (is_over)
     end_stream(engine, connection);
+  else if (is_end)
+    plan(engine, connection, STEP_TOKENS, due_s + script->finish / 1e3);
   else
     plan(engine, connection, STEP_TOKENS,
          due_s + (double)(reply->sent - before) * script->tpot / 1e3);

@@ -207,7 +207,8 @@ void reply_chunk(struct bytes *out, struct reply *reply) {
   const struct script *script = &reply->request->script;
   const long left = reply->total - reply->sent, most = (long)script->per_chunk;
   const long tokens = script->endless > 0 || left > most ? most : left;
-  const bool is_last = tokens == left && !(script->endless > 0);
+  const bool is_end = tokens == left && !(script->endless > 0);
+  const bool is_last = is_end && (script->finish <= 0 || tokens == 0);
   struct bytes text = {0};
   reply->sent += tokens;
   print_tokens(&text, reply, tokens, is_last);

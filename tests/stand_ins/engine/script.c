@@ -21,8 +21,9 @@ static const struct {
     NUMBER(split),       NUMBER(endless),     NUMBER(gzip),         NUMBER(redirect),
     NUMBER(garbage),     NUMBER(json),        NUMBER(wrong_length), NUMBER(undone),
     NUMBER(open_end),    NUMBER(no_text),     NUMBER(no_ids),       NUMBER(chat_only),
-    NUMBER(once),        NUMBER(old),         NUMBER(speculates),   TEXT(usage),
-    TEXT(key),           TEXT(rejects),       TEXT(model),          TEXT(engine),
+    NUMBER(once),        NUMBER(old),         NUMBER(speculates),   NUMBER(finish),
+    TEXT(usage),         TEXT(key),           TEXT(rejects),        TEXT(model),
+    TEXT(engine),
 };
 
 static bool set(struct script *script, const char *name, size_t name_size, const char *value,

@@ -13,12 +13,13 @@ enum { SCRIPT_TEXT = 64 };
 
 // Milliseconds and tokens. Every key is 0 or "" if the path does not give it.
 struct script {
-  double ttft, tpot;      // until the first token, from one to the next
-  double tokens;          // sent, whatever was requested
-  double per_chunk;       // tokens per chunk; 0: one
-  double role;            // for a chat: a chunk without text comes at once
-  double cached;          // cached tokens according to usage; -1: it does not say (the default)
-  double prompt;          // prompt tokens according to usage
+  double ttft, tpot; // until the first token, from one to the next
+  double finish;     // from the last token to a chunk with only the reason for the end; 0: none
+  double tokens;     // sent, whatever was requested
+  double per_chunk;  // tokens per chunk; 0: one
+  double role;       // for a chat: a chunk without text comes at once
+  double cached;     // cached tokens according to usage; -1: it does not say (the default)
+  double prompt;     // prompt tokens according to usage
   double stall, stall_at; // length of a pause, and when it begins after the first request
   double slow;            // before the status line
   double every;           // every n-th request fails; 0: all
