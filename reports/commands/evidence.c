@@ -174,6 +174,8 @@ static const char *own_digest(struct run *run) {
 
 static int write_pack(struct run *run, const struct pack *pack) {
   struct output output;
+  if (run->options.sign)
+    diagnostics_note_path(run->diagnostics, run->options.sign); // only now: a key is not packed
   if (run_open_output(run, &output))
     return -1;
   pack_write(pack, output.stream, run->arena);
