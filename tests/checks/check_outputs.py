@@ -120,13 +120,14 @@ def test_records_and_archives_as_output(folder):
     record = copy('node-01-0.json', 'examples/acceptance/records/node-01-0.json')
     nodes = copy('nodes.csv', 'examples/fleet/nodes.csv')
     uncertain = copy('uncertain.ini', 'examples/uncertainty.ini')
+    copy('mi325x-vs-h200.ini', 'examples/mi325x-vs-h200.ini')
     archive, part, signers, key = (folder / name for name in ('evidence.tar', 'part.json', 'signers', 'key'))
     expect(pertoken('evidence', 'pack', record, '-o', archive).returncode == 0, 'pack')
     expect_exit(pertoken('simulate', uncertain, '--shard', '1/1', '-o', part), 0)
     for path in (signers, key, folder / 'evidence.tar.sig', folder / 'evidence.tar.asc'):
         path.write_text('a name and a key')
     refuse(record, 'fleet', record)
-    refuse(record, 'fleet', folder / 'node-01-0.json', '--format', 'csv')
+    refuse(record, 'fleet', folder / '.' / 'node-01-0.json', '--format', 'json')
     refuse(nodes, 'fleet', record, '--expect', nodes)
     for target in (offer, record):
         refuse(target, 'accept', offer, record, '--for', 'decoding')
