@@ -1,7 +1,6 @@
 #include "model/delivery/cited.h"
 
 #include "base/source.h"
-#include "base/source_file.h"
 #include "model/records/production.h"
 #include "model/records/serving.h"
 

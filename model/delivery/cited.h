@@ -23,8 +23,8 @@ struct cited_files {
   size_t count, missing;
 };
 
-// The files that members [count] cite that are records. `digests`: of each member; NULL for one that
-// is not to be trusted.
+// The files that the records among these members [count] cite. `digests`: of each member; NULL for
+// one that is not to be trusted.
 struct cited_files cited_by_members(const struct tar_member *members, const char *const *digests,
                                     size_t count, struct arena *arena);
 

@@ -1,5 +1,5 @@
-// fleet_spread: how tokens per second, watts, clocks or latencies are spread over a fleet, the components of
-// that spread, and outliers.
+// fleet_spread: how tokens per second, watts, clocks or latencies are spread over a fleet, the
+// components of that spread, and outliers.
 //
 // Each device counts by the mean over its runs, each node by the mean over its devices.
 //   outliers     further from the median than FLEET_DEVIATIONS robust standard deviations, which

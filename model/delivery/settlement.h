@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "model/delivery/acceptance.h"
+#include "model/delivery/clause.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 #include "reports/records/evidence.h"
 
 #include "base/texts.h"
+#include "model/delivery/cited.h"
 #include "model/delivery/row_digests.h"
 #include "reports/faces/parts.h"
 

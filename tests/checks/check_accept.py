@@ -113,7 +113,7 @@ def replaced_nodes(answer):
 
 
 def test_replacement(folder):
-    """Single nodes that fail; if a mean fails, the fewest others, slowest first, that bring it to the clause's limit."""
+    """Single nodes that fail; if a mean fails, the fewest others, slowest first, that bring it to its limit."""
     price = 32 * 27500 + 8 * 58000 + 32 * 3900
     path = offer(folder, rules=REPLACED)
     rates = [[[level * (1 - 1e-4), level * (1 + 1e-4)]] * 4 for level in (1010, 1010, 930, 1010, 1010, 1010, 1010, 1010)]
