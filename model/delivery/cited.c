@@ -1,5 +1,6 @@
 #include "model/delivery/cited.h"
 
+#include "base/short_text.h"
 #include "base/source.h"
 #include "model/records/production.h"
 #include "model/records/serving.h"
@@ -46,8 +47,9 @@ static void add_cited(struct cited_files *cited, const json_t *object, const cha
     if (!name || !sha256)
       continue;
     cited->list = arena_room(arena, cited->list, cited->count, sizeof *cited->list);
-    cited->list[cited->count++] = (struct cited_file){
-        .record = record, .name = arena_copy(arena, name), .sha256 = arena_copy(arena, sha256)};
+    cited->list[cited->count++] = (struct cited_file){.record = record,
+                                                      .name = text_readable(name, arena),
+                                                      .sha256 = text_readable(sha256, arena)};
   }
 }
 

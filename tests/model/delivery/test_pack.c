@@ -270,8 +270,9 @@ static void test_cited(void **state) {
   struct fixture *fixture = *state;
   static const struct pack_about about = {"1.0", "00ff", {NULL, 0}};
   const struct tar_member members[] = {
-      text("r.json", "{\"record\": \"engine run\", \"files\": [{\"name\": \"empty.csv\", "
-                     "\"sha256\": \"" NONE "\"}, {\"name\": \"gone\", \"sha256\": \"00\"}]}"),
+      text("r.json",
+           "{\"record\": \"engine run\", \"files\": [{\"name\": \"empty.csv\", "
+           "\"sha256\": \"" NONE "\"}, {\"name\": \"go\\u001bne\", \"sha256\": \"00\"}]}"),
       text("not-a-record.json", "{\"files\": [{\"name\": \"x\", \"sha256\": \"" NONE "\"}]}"),
       text("broken.json", "{"), text("any-name", "")};
   const struct pack *pack = pack_make(&about, members, 4, &fixture->arena, &fixture->diagnostics);
@@ -282,6 +283,7 @@ static void test_cited(void **state) {
   assert_string_equal(pack->cited.list[0].name, "empty.csv");
   assert_string_equal(pack->cited.list[0].member, "any-name");
   assert_null(pack->cited.list[1].member);
+  assert_null(strchr(pack->cited.list[1].name, 0x1b)); // it is printed
   const char *const no_digests[] = {NULL, NULL, NULL, NULL};
   assert_int_equal(cited_by_members(members, no_digests, 4, &fixture->arena).count, 0);
 }
