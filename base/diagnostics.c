@@ -79,6 +79,12 @@ void diagnostics_note_file(struct diagnostics *diagnostics, const char *path,
   of->files = read;
 }
 
+void diagnostics_note_path(struct diagnostics *diagnostics, const char *path) {
+  struct stat file;
+  if (!stat(path, &file))
+    diagnostics_note_file(diagnostics, path, &file);
+}
+
 bool diagnostics_have_read(const struct diagnostics *diagnostics, const struct stat *file) {
   for (const struct file_read *read = diagnostics->files; read; read = read->next)
     if (read->device == file->st_dev && read->inode == file->st_ino)

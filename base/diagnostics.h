@@ -56,6 +56,10 @@ void diagnostics_note_file(struct diagnostics *diagnostics, const char *path,
                            const struct stat *file);
 bool diagnostics_have_read(const struct diagnostics *diagnostics, const struct stat *file);
 
+// The same for a path, of a file that another program reads, or that was read unreported; nothing
+// if there is no such file.
+void diagnostics_note_path(struct diagnostics *diagnostics, const char *path);
+
 // Prints "file:line:column: error: message", the line and a caret, in the order in which they were
 // reported; of a file with very many errors or warnings, the first ones and how many more there
 // are.

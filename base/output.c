@@ -146,6 +146,18 @@ int output_open_again(struct output *output, const char *path, struct arena *are
   return 0;
 }
 
+// A pipe or device is not tried: its reader would take the end of the trial for that of the output.
+int output_try(const char *path, struct arena *arena, struct diagnostics *diagnostics) {
+  struct output output;
+  struct stat there;
+  if (!stat(path, &there) && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+    return 0;
+  if (output_open_again(&output, path, arena, diagnostics))
+    return -1;
+  output_discard(&output);
+  return 0;
+}
+
 int output_write_new(const char *path, const char *text, struct diagnostics *diagnostics) {
   const size_t length = strlen(text);
   size_t written = 0;

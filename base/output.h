@@ -28,6 +28,10 @@ int output_open(struct output *output, const char *path, struct arena *arena,
 int output_open_again(struct output *output, const char *path, struct arena *arena,
                       struct diagnostics *diagnostics);
 
+// Whether such a file could be written now, so that a long run does not end with that error.
+// Nothing is left behind. Returns 0 or -1.
+int output_try(const char *path, struct arena *arena, struct diagnostics *diagnostics);
+
 // Writes a text to a file that must not exist yet, not even as a link. A partly written file is not
 // left behind. Returns 0 or -1.
 int output_write_new(const char *path, const char *text, struct diagnostics *diagnostics);

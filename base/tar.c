@@ -267,6 +267,8 @@ static const char *read_file(const char *path, size_t most, size_t *size, struct
   }
   if (fd >= 0)
     close(fd);
+  if (got >= 0)
+    diagnostics_note_file(diagnostics, path, &status);
   *size = (size_t)got;
   return got < 0 ? NULL : bytes;
 }

@@ -212,21 +212,30 @@ static void judge_one(const struct judging *judging, const struct offer_guarante
     clause_judge_mean(rule, clause);
 }
 
-// Two builds of a program count as two programs.
+static void refuse_other(const struct judging *judging, const struct fleet_run *run,
+                         const struct fleet_run *first, bool is_program, const char *how,
+                         const char *instead) {
+  diagnostics_error(judging->diagnostics, nowhere, "'%s' was measured %s (%s) than '%s' (%s): %s",
+                    run->file, how, is_program ? run->program : run->tool, first->file,
+                    is_program ? first->program : first->tool, instead);
+}
+
+// Two builds of a program count as two programs. Clients do not define a latency alike, so two of
+// them count as two as well, but not two versions of one.
 static void refuse_two_programs(const struct judging *judging, size_t workload) {
   const struct fleet *fleet = judging->request->fleet;
   const struct fleet_workload *at = &fleet->workloads[workload];
   const struct fleet_run *first = &fleet->runs[at->first_run];
   for (size_t r = 1; r < at->run_count; r++) {
     const struct fleet_run *run = &first[r];
-    if (!strcmp(run->program, first->program))
+    const bool is_program = strcmp(run->program, first->program) != 0;
+    if (!is_program && !strcmp(run->tool, first->tool))
       continue;
-    diagnostics_error(judging->diagnostics, nowhere, "'%s' %s (%s) than '%s' (%s): %s", run->file,
-                      at->served ? "was measured on another inference engine"
-                                 : "was measured with other kernels of the probe",
-                      run->program, first->file, first->program,
-                      at->served ? "measure all nodes with one"
-                                 : "measure all nodes with one build");
+    refuse_other(judging, run, first, is_program,
+                 !is_program  ? "by another benchmark client"
+                 : at->served ? "on another inference engine"
+                              : "with other kernels of the probe",
+                 at->served ? "measure all nodes with one" : "measure all nodes with one build");
     return;
   }
 }

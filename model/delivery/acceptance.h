@@ -64,7 +64,7 @@ int acceptance_check(const struct acceptance_request *request, struct arena *are
 
 // Errors: what acceptance_check refuses; a may_fail of all nodes; a node with more accelerators
 // than the offer's nodes have; a device in two nodes; results from two builds of the probe's
-// kernels, or from two inference engines. NULL after errors.
+// kernels, from two inference engines, or by two benchmark clients. NULL after errors.
 const struct acceptance *acceptance_of(const struct acceptance_request *request,
                                        struct arena *arena, struct diagnostics *diagnostics);
 

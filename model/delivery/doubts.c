@@ -128,6 +128,8 @@ void doubts_of_strays(const struct doubts *doubts) {
                 fleet->workloads[w].words);
   for (size_t i = 0; i < fleet->refused.count; i++)
     texts_add(doubts->warnings, doubts->arena, "%s", fleet->refused.list[i]);
+  for (size_t i = 0; i < fleet->twins.count; i++)
+    texts_add(doubts->warnings, doubts->arena, "%s", fleet->twins.list[i]);
   for (size_t i = 0; i < fleet->unlike.count; i++)
     texts_add(doubts->warnings, doubts->arena, "%s", fleet->unlike.list[i]);
 }

@@ -23,7 +23,8 @@ void doubts_of_runs(const struct doubts *doubts, const struct offer_guarantee *g
 // Adds the doubts about the days of the first and the last run that were judged; "" without runs.
 void doubts_of_days(const struct doubts *doubts, const char *first_day, const char *last_day);
 
-// Adds the doubts about runs that no guarantee covers, and about files that were refused.
+// Adds the doubts about runs that no guarantee covers, about loads that were refused, about nodes
+// that may be one, and about unlike kernels.
 void doubts_of_strays(const struct doubts *doubts);
 
 #endif

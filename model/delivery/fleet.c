@@ -7,6 +7,7 @@
 #include "base/source_file.h"
 #include "base/statistics.h"
 #include "model/delivery/fleet_item.h"
+#include "model/delivery/twins.h"
 #include "model/records/measurement.h"
 #include "model/records/measurement_file.h"
 #include "model/records/records.h"
@@ -95,9 +96,11 @@ static int take_files(struct file *files, size_t count, struct arena *arena,
 #pragma omp parallel for schedule(dynamic, 16) reduction(+ : refused)
   for (size_t i = 0; i < count; i++)
     refused += take_file(&files[i], arena) != 0;
-  for (size_t i = 0; i < count && refused; i++)
+  for (size_t i = 0; i < count; i++) {
+    diagnostics_note_path(diagnostics, files[i].path);
     if (!files[i].items.digest)
       report_file(&files[i], arena, diagnostics);
+  }
   return refused ? -1 : 0;
 }
 
@@ -393,6 +396,20 @@ static void warn_of_moved(const struct reading *reading) {
                 fleet->nodes[all[d - 1]->node].name, fleet->nodes[all[d]->node].name);
 }
 
+// A name that is a file's says nothing about its node.
+static void warn_of_twins(const struct reading *reading) {
+  struct fleet *fleet = reading->fleet;
+  const char **names = arena_array(reading->arena, fleet->node_count + 1, sizeof *names);
+  size_t count = 0;
+  for (size_t d = 0; d < fleet->device_count; d++) {
+    const struct fleet_device *device = &fleet->devices[d];
+    const char *name = fleet->nodes[device->node].name;
+    if (device->is_named && !(count && names[count - 1] == name))
+      names[count++] = name;
+  }
+  twins_of_names(names, count, &fleet->twins, reading->arena);
+}
+
 enum { MAX_VARIANTS = 8 }; // that are told apart
 
 struct variants {
@@ -483,10 +500,12 @@ const struct fleet *fleet_read(const char *const *paths, size_t count, const cha
     diagnostics_error(diagnostics, nowhere,
                       "no whole-model result and no server load in %zu record%s",
                       reading.file_count, reading.file_count == 1 ? "" : "s");
+  twins_refuse(reading.items, reading.item_count, arena, diagnostics);
   collect_devices(&reading);
   agree_on_lengths(&reading);
   collect_runs(&reading);
   warn_of_moved(&reading);
+  warn_of_twins(&reading);
   warn_of_variants(&reading);
   if (expect_nodes(&reading, expected))
     return NULL;

@@ -52,6 +52,7 @@ struct fleet {
   struct texts missing;     // expected nodes without a record
   struct texts unexpected;  // nodes with a record that are not on the list
   struct texts warnings;    // about devices that occur in two nodes
+  struct texts twins;       // nodes that may be one (twins.h)
   struct texts unlike;      // workloads for which not all devices ran the same of our kernels
   struct texts refused;     // the first server loads that are not used, and why
 };
@@ -65,8 +66,8 @@ const struct table *fleet_list_read(const char *path, struct arena *arena,
 
 // Reads the records, from files or folders of files. `expected`: for fleet_list_read, or NULL.
 // Errors: what measurement_read and serving_read refuse, in any record; a serving record of
-// decoding or of a published run; one record in two files; no usable result. Returns NULL after
-// errors.
+// decoding or of a published run; one record in two files; one result file in two records
+// (twins.h); no usable result. Returns NULL after errors.
 const struct fleet *fleet_read(const char *const *paths, size_t count, const char *expected,
                                struct arena *arena, struct diagnostics *diagnostics);
 

@@ -23,6 +23,7 @@ const char *const fleet_setting_names[FLEET_SETTINGS] = {
     [SETTING_KERNELS_BUILD] = "probe's kernels",
     [SETTING_TOOL_VERSION] = "probe's version",
     [SETTING_ENGINE] = "inference engine",
+    [SETTING_CLIENT] = "benchmark client",
 };
 
 // ---- what the probe measured on a device
@@ -175,12 +176,17 @@ static struct fleet_run run_of(const struct measurement *result, const char *fil
 }
 
 // A later record of a device may be from another program.
-static void note_programs(const struct fleet_items *items, enum fleet_setting program) {
+static void note_programs(const struct fleet_items *items, const char *program, const char *tool,
+                          const char *tool_version) {
   for (size_t i = 0; i < items->count; i++) {
-    const char *const *said = items->list[i].settings;
-    items->list[i].run.program = said[program] ? said[program] : "";
-    items->list[i].run.tool_version = said[SETTING_TOOL_VERSION] ? said[SETTING_TOOL_VERSION] : "";
+    items->list[i].run.program = program;
+    items->list[i].run.tool = tool;
+    items->list[i].run.tool_version = tool_version;
   }
+}
+
+static const char *known_or_none(const char *text) {
+  return text ? text : "";
 }
 
 struct fleet_items fleet_items_of_measurement(const struct measurement_record *record,
@@ -198,12 +204,14 @@ struct fleet_items fleet_items_of_measurement(const struct measurement_record *r
           .workload = fleet_workload_of(result, arena),
           .run = run_of(result, path, items.digest, arena),
           .node = node,
+          .is_named = *record->environment.node,
           .device = device,
           .position = position,
           .settings = settings,
       };
   }
-  note_programs(&items, SETTING_KERNELS_BUILD);
+  note_programs(&items, known_or_none(settings[SETTING_KERNELS_BUILD]), "pertoken-probe",
+                known_or_none(settings[SETTING_TOOL_VERSION]));
   return items;
 }
 
@@ -313,8 +321,18 @@ static const char *const *settings_served(const struct serving_record *record,
     settings[s] = NULL;
   settings[SETTING_ENGINE] = arena_printf(
       arena, "%s%s%s", record->engine, *record->engine_version ? " " : "", record->engine_version);
-  settings[SETTING_TOOL_VERSION] = kept(arena, record->tool_version);
+  settings[SETTING_CLIENT] = arena_printf(arena, "%s%s%s", record->tool,
+                                          *record->tool_version ? " " : "", record->tool_version);
   return settings;
+}
+
+static const struct serving_file *sources_of(const struct serving_record *record,
+                                             struct arena *arena) {
+  struct serving_file *sources = arena_array(arena, record->file_count + 1, sizeof *sources);
+  for (size_t i = 0; i < record->file_count; i++)
+    sources[i] = (struct serving_file){kept(arena, record->files[i].name),
+                                       kept(arena, record->files[i].sha256)};
+  return sources;
 }
 
 struct fleet_items fleet_items_of_serving(const struct serving_record *record, const char *path,
@@ -322,6 +340,7 @@ struct fleet_items fleet_items_of_serving(const struct serving_record *record, c
   const char *node = node_of(record->node, path, arena);
   const char *server = *record->url ? arena_copy(arena, record->url) : "server";
   const char *const *settings = settings_served(record, arena);
+  const struct serving_file *sources = sources_of(record, arena);
   struct fleet_items items = {.digest = arena_copy(arena, record->digest)};
   items.list = arena_array(arena, record->count, sizeof *items.list);
   for (size_t i = 0; i < record->count; i++) {
@@ -339,8 +358,11 @@ struct fleet_items fleet_items_of_serving(const struct serving_record *record, c
           .device = server,
           .position = server,
           .settings = settings,
+          .sources = sources,
+          .source_count = record->file_count,
       };
   }
-  note_programs(&items, SETTING_ENGINE);
+  note_programs(&items, settings[SETTING_ENGINE], kept(arena, record->tool),
+                kept(arena, record->tool_version));
   return items;
 }

@@ -27,6 +27,7 @@ enum fleet_setting {
   SETTING_KERNELS_BUILD,
   SETTING_TOOL_VERSION,
   SETTING_ENGINE, // of a server
+  SETTING_CLIENT, // the program that loaded it
   FLEET_SETTINGS
 };
 
@@ -67,8 +68,9 @@ struct fleet_run {
   double clock_mhz;    // median of the core's clock
   const struct fleet_latencies *latencies; // NULL: not a server
   const char *started, *file, *digest;
-  const char *program,
-      *tool_version;   // the build of the probe's kernels, or a server's engine; the probe's
+  const char *program; // the build of the probe's kernels, or a server's engine
+  const char *tool;    // the program that measured: "pertoken-probe"
+  const char *tool_version;
   const char *variant; // of the probe's kernels, "" for their own choice; NULL: not a device
   const char *doubts;  // what went wrong during the measurement: measurement_doubts; ""
 };
@@ -77,7 +79,9 @@ struct fleet_item {
   struct fleet_workload workload; // its runs are not counted yet
   struct fleet_run run;           // its device and workload are not numbered yet
   const char *node, *device, *position;
-  bool is_named;               // its node, by the record; else by the file's name
+  bool is_named;                      // its node, by the record; else by the file's name
+  const struct serving_file *sources; // [source_count]: what the record was made from, if imported
+  size_t source_count;
   const char *const *settings; // [FLEET_SETTINGS]
 };
 

@@ -20,9 +20,12 @@ struct spreading {
 };
 
 static double measured(const struct spreading *spreading, const struct fleet_run *run) {
+  const struct fleet_latencies *latencies = run->latencies;
   const double values[FLEET_MEASURES] = {[FLEET_TOKENS] = run->tokens_per_s,
                                          [FLEET_WATTS] = run->power_w,
-                                         [FLEET_CLOCK] = run->clock_mhz};
+                                         [FLEET_CLOCK] = run->clock_mhz,
+                                         [FLEET_TTFT] = latencies ? latencies->ttft.mean_s : NAN,
+                                         [FLEET_TPOT] = latencies ? latencies->tpot.mean_s : NAN};
   return values[spreading->measure];
 }
 

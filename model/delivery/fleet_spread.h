@@ -1,5 +1,5 @@
-// fleet_spread: how tokens per second, watts or clocks are spread over a fleet, the components of
-// that spread, and outliers.
+// fleet_spread: how tokens per second, watts, clocks or latencies are spread over a fleet, the
+// components of that spread, and outliers.
 //
 // Each device counts by the mean over its runs, each node by the mean over its devices.
 //   outliers     further from the median than FLEET_DEVIATIONS robust standard deviations, which
@@ -29,16 +29,16 @@
 
 enum { FLEET_ENOUGH = 3 }; // fewer tell nothing about a spread
 
-// Measures after FLEET_MEASURES are of nodes and their servers (node_sample.h): they have no spread
-// over devices.
+// Latencies are of servers: their spread is that of the mean over a run's requests, and a sample of
+// nodes (node_sample.h) has any statistic. A node's watts at the wall have no spread over devices.
 enum fleet_measure {
   FLEET_TOKENS,
   FLEET_WATTS,
   FLEET_CLOCK,
-  FLEET_MEASURES,
-  FLEET_WALL,
   FLEET_TTFT,
-  FLEET_TPOT
+  FLEET_TPOT,
+  FLEET_MEASURES,
+  FLEET_WALL
 };
 
 // The value of a device or a node.

@@ -36,6 +36,16 @@ static struct tar_member text_member(const char *name, const char *text) {
   return (struct tar_member){name, text, strlen(text)};
 }
 
+static struct cited_files find_cited(const struct pack *pack, struct arena *arena) {
+  struct tar_member *members = arena_array(arena, pack->count + 1, sizeof *members);
+  const char **digests = arena_array(arena, pack->count + 1, sizeof *digests);
+  for (size_t i = 0; i < pack->count; i++) {
+    members[i] = pack->files[i].member;
+    digests[i] = pack->files[i].state == PACK_SAME ? pack->files[i].digest : NULL;
+  }
+  return cited_by_members(members, digests, pack->count, arena);
+}
+
 // ---- making one
 
 static const char *about_text(const struct pack_about *about, struct arena *arena) {
@@ -81,6 +91,7 @@ const struct pack *pack_make(const struct pack_about *about, const struct tar_me
   if (check_names(pack, diagnostics))
     return NULL;
   pack->states[PACK_SAME] = pack->count;
+  pack->cited = find_cited(pack, arena);
   const struct tar_member manifest = text_member(PACK_MANIFEST, manifest_of(pack, arena));
   pack->digest = digest_of(&manifest, arena);
   return pack;
@@ -244,6 +255,7 @@ const struct pack *pack_of_members(const struct tar_member *members, size_t coun
   read_about(pack, arena);
   compare_rows(pack, arena);
   note_uses(pack, arena);
+  pack->cited = find_cited(pack, arena);
   return pack;
 }
 

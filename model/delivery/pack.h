@@ -6,7 +6,8 @@
 // (GNU coreutils). about.json states which program packed it, and which builds of the probe's
 // kernels measured. If there are tables, rows.json has the digests of their rows (row_digests.h),
 // so that a change in one can be pinpointed. used.csv, which the packer gives, states which of
-// these rows the scenarios' inputs come from: columns scenario, option, input, file, row.
+// these rows the scenarios' inputs come from: columns scenario, option, input, file, row. A file
+// that a record is made from is a member like any other: the record has its digest.
 #ifndef PERTOKEN_MODEL_DELIVERY_PACK_H
 #define PERTOKEN_MODEL_DELIVERY_PACK_H
 
@@ -14,6 +15,7 @@
 #include "base/diagnostics.h"
 #include "base/tar.h"
 #include "base/texts.h"
+#include "model/delivery/cited.h"
 #include "model/delivery/row_digests.h"
 
 #include <stddef.h>
@@ -45,6 +47,7 @@ struct pack {
   size_t states[PACK_STATES];  // how many there are in each state
   const char *digest;          // SHA-256 of the manifest: it covers everything
   struct row_differences rows; // of the changed tables, if rows.json is as it was packed
+  struct cited_files cited;    // by the records that are as they were packed
 };
 
 // The pack of these members [count], in any order, and of the information about it. Errors: a name

@@ -97,20 +97,27 @@ static int most_first(const void *a, const void *b) {
   return order ? order : (left->node > right->node) - (left->node < right->node);
 }
 
-// Marks the fewest nodes, slowest first, whose replacement makes the mean meet the guarantee.
+// Why each node is replaced; NULL: it is not.
+static const struct acceptance_clause by_itself;
+
+// Marks the fewest further nodes, worst first, after whose replacement the mean is at the clause's
+// limit. Nodes that are better than guaranteed stay.
 static void mark_for_mean(const struct settling *settling, const struct acceptance_clause *clause,
-                          bool *marked) {
+                          const struct acceptance_clause **marks) {
   const struct node_sample *sample = &clause->sample;
+  const double count = (double)sample->count, slack = 1e-9;
+  const double allowed = missed_by(clause->what, clause->limit / clause->quoted - 1) + slack;
   struct miss *misses = arena_array(settling->arena, sample->count + 1, sizeof *misses);
   double sum = 0;
   for (size_t n = 0; n < sample->count; n++) {
-    misses[n] = (struct miss){sample->nodes[n].node,
-                              missed_by(clause->what, sample->nodes[n].value / clause->quoted - 1)};
+    const struct node_value *node = &sample->nodes[n];
+    const double missed = missed_by(clause->what, node->value / clause->quoted - 1);
+    misses[n] = (struct miss){node->node, marks[node->node] ? 0 : missed};
     sum += misses[n].missed;
   }
   qsort(misses, sample->count, sizeof *misses, most_first);
-  for (size_t n = 0; n < sample->count && misses[n].missed > 0 && sum > 0; n++) {
-    marked[misses[n].node] = true;
+  for (size_t n = 0; n < sample->count && misses[n].missed > 0 && sum > count * allowed; n++) {
+    marks[misses[n].node] = clause;
     sum -= misses[n].missed;
   }
 }
@@ -120,19 +127,21 @@ static void settle_replacement(struct settling *settling, const double *worst) {
   struct settlement *result = &settling->result;
   const struct offer *offer = acceptance->offer;
   const size_t nodes = acceptance->fleet->node_count;
-  bool *marked = arena_array(settling->arena, nodes + 1, sizeof *marked);
+  const struct acceptance_clause **marks =
+      arena_array(settling->arena, nodes + 1, sizeof(const struct acceptance_clause *));
   for (size_t n = 0; n < nodes; n++)
-    marked[n] = worst[n] > 0;
+    marks[n] = worst[n] > 0 ? &by_itself : NULL;
   for (size_t c = 0; c < acceptance->clause_count; c++) {
     const struct acceptance_clause *clause = &acceptance->clauses[c];
     if (clause->kind == CLAUSE_MEAN && clause->verdict == VERDICT_FAIL &&
         clause->what != GUARANTEED_WATTS)
-      mark_for_mean(settling, clause, marked);
+      mark_for_mean(settling, clause, marks);
   }
   result->replaced = arena_array(settling->arena, nodes + 1, sizeof *result->replaced);
   for (size_t n = 0; n < nodes; n++)
-    if (marked[n])
-      result->replaced[result->replaced_count++] = n;
+    if (marks[n])
+      result->replaced[result->replaced_count++] =
+          (struct replaced_node){n, marks[n] == &by_itself ? NULL : marks[n]};
   result->replaced_price = (double)result->replaced_count * node_price(settling);
   result->replaced_delivery = result->replaced_price * (offer->prices[OFFER_DELIVERY].value +
                                                         offer->prices[OFFER_INSTALLATION].value);

@@ -5,17 +5,23 @@
 // (model/cost/tco.ini): for the fleet's shortfall or, if only single nodes fail, each node's part
 // of the price for its own shortfall. A node counts if the clause fails in which it does.
 //
-// A replacement covers these nodes and, if the mean fails, the fewest nodes, slowest first,
-// after whose replacement the mean is as guaranteed, assuming that the new ones perform as
-// guaranteed. Excess watts are not a shortfall.
+// A replacement covers these nodes and, while a failed clause's mean is beyond its limit, the worst
+// of the others, one after the other. The new ones are assumed to perform as guaranteed. Excess
+// watts are not a shortfall.
 #ifndef PERTOKEN_MODEL_DELIVERY_SETTLEMENT_H
 #define PERTOKEN_MODEL_DELIVERY_SETTLEMENT_H
 
 #include "base/arena.h"
 #include "model/delivery/acceptance.h"
+#include "model/delivery/clause.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+struct replaced_node {
+  size_t node;                            // of fleet.nodes
+  const struct acceptance_clause *clause; // whose mean it is replaced for; NULL: it fails by itself
+};
 
 struct settlement {
   const struct acceptance *acceptance;
@@ -25,9 +31,9 @@ struct settlement {
   double owed;      // NAN if the offer's remedy is not money
   bool limited;     // by remedy_limit
   size_t failing;   // nodes, including those of a clause that passes
-  // If the remedy is replacement: the nodes to replace, of fleet.nodes and in their order, the
-  // price of their hardware, and of its delivery and installation.
-  size_t *replaced; // [replaced_count]
+  // If the remedy is replacement: the nodes to replace, in the order of fleet.nodes, the price of
+  // their hardware, and of its delivery and installation.
+  struct replaced_node *replaced; // [replaced_count]
   size_t replaced_count;
   double replaced_price, replaced_delivery;
 };

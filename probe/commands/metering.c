@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/diagnostics.h"
+#include "base/output.h"
 #include "base/source.h"
 #include "base/version.h"
 #include "model/telemetry/clock_state.h"
@@ -150,6 +151,8 @@ int metering_run(const struct metering *metering, FILE *out, struct arena *arena
       .roots = metering->roots,
       .clock = metering->clock};
   struct power_log *log;
+  if (output_try(metering->path, arena, diagnostics))
+    return -1;
   const char *why = power_log_start(&request, &log, arena);
   if (why)
     return fail(diagnostics, why);

@@ -16,12 +16,13 @@
 #include "model/scenario/scenario.h"
 #include "reports/answers/settlement.h"
 #include "reports/faces/parts.h"
+#include "reports/records/fleet_settings.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 40, MAX_NAMES = 12, EXACT_DIGITS = 7 };
+enum { MAX_ROWS = 40, EXACT_DIGITS = 7 };
 
 struct telling {
   const struct acceptance *acceptance;
@@ -117,53 +118,6 @@ static struct answer_cell bound_of(const struct telling *telling,
              : cell_value(as_clause(telling, clause, bound));
 }
 
-static void add_clauses(const struct telling *telling) {
-  static const struct {
-    const char *key, *title, *unit;
-  } more[] = {{"low", "Lower bound", NULL},
-              {"high", "Upper bound", NULL},
-              {"nodes", "Nodes", "-"},
-              {"runs", "Runs", "-"}};
-  const struct acceptance *acceptance = telling->acceptance;
-  struct answer_table table = answer_table_new("clauses", NULL, telling->arena);
-  ANSWER_COLUMN(&table, .key = "clause", .title = "Clause", .align = ALIGN_LEFT);
-  ANSWER_COLUMN(&table, .key = "unit", .title = "Unit", .faces = FACE_JSON | FACE_SHEET);
-  ANSWER_COLUMN(&table, .key = "verdict", .title = "Verdict", .align = ALIGN_LEFT);
-  ANSWER_COLUMN(&table, .key = "quoted", .title = "Quoted", .align = ALIGN_RIGHT,
-                .faces = FACE_CSV | FACE_JSON | FACE_SHEET);
-  ANSWER_COLUMN(&table, .key = "limit", .title = "Limit", .align = ALIGN_RIGHT);
-  ANSWER_COLUMN(&table, .key = "measured", .title = "Measured", .align = ALIGN_RIGHT);
-  ANSWER_COLUMN(&table, .key = "bound", .title = "Bound", .align = ALIGN_RIGHT,
-                .faces = FACE_TERMINAL);
-  for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
-    ANSWER_COLUMN(&table, .key = more[i].key, .title = more[i].title, .align = ALIGN_RIGHT,
-                  .unit = more[i].unit ? unit_known(more[i].unit, telling->arena) : NULL,
-                  .faces = FACE_CSV | FACE_JSON | FACE_SHEET);
-  table.unit_column = 1;
-  for (size_t c = 0; c < acceptance->clause_count; c++) {
-    const struct acceptance_clause *clause = &acceptance->clauses[c];
-    struct answer_cell *cells = answer_table_row_of(
-        &table, (struct answer_row){
-                    .label = name_of(clause, telling->arena),
-                    .unit = unit_known(unit_text_of(telling->offer, clause), telling->arena)});
-    cells[1] = cell_words(unit_text_of(telling->offer, clause));
-    cells[2] = cell_words(verdict_names[clause->verdict]);
-    cells[3] = clause->kind == CLAUSE_NODES
-                   ? cell_absent(NULL)
-                   : cell_value(as_clause(telling, clause, clause->quoted));
-    cells[4] = limit_of(telling, clause);
-    cells[5] = maybe(as_clause(telling, clause, clause->found));
-    cells[6] = bound_of(telling, clause, clause_is_ceiling(clause->what));
-    cells[7] = bound_of(telling, clause, false);
-    cells[8] = bound_of(telling, clause, true);
-    cells[9] = clause->kind == CLAUSE_DELIVERED ? cell_value((double)acceptance->fleet->node_count)
-                                                : cell_value((double)clause->sample.count);
-    cells[10] = clause->kind == CLAUSE_DELIVERED ? cell_absent(NULL)
-                                                 : cell_value((double)clause->sample.run_count);
-  }
-  answer_push(telling->answer, table);
-}
-
 // "2 more nodes, or 1 more run of each node measured"
 static const char *more_words(const struct acceptance_clause *clause, struct arena *arena) {
   const char *nodes =
@@ -203,14 +157,66 @@ static const char *failed_words(const struct acceptance_clause *clause, struct a
                       share < 0 ? "below" : "above");
 }
 
+static const char *why_words(const struct acceptance_clause *clause, struct arena *arena) {
+  return clause->verdict == VERDICT_FAIL ? failed_words(clause, arena) : open_words(clause, arena);
+}
+
+static void add_clauses(const struct telling *telling) {
+  static const struct {
+    const char *key, *title, *unit;
+  } more[] = {{"low", "Lower bound", NULL},
+              {"high", "Upper bound", NULL},
+              {"nodes", "Nodes", "-"},
+              {"runs", "Runs", "-"},
+              {"why", "Why", NULL}};
+  const struct acceptance *acceptance = telling->acceptance;
+  struct answer_table table = answer_table_new("clauses", NULL, telling->arena);
+  ANSWER_COLUMN(&table, .key = "clause", .title = "Clause", .align = ALIGN_LEFT);
+  ANSWER_COLUMN(&table, .key = "unit", .title = "Unit", .faces = FACE_JSON | FACE_SHEET);
+  ANSWER_COLUMN(&table, .key = "verdict", .title = "Verdict", .align = ALIGN_LEFT);
+  ANSWER_COLUMN(&table, .key = "quoted", .title = "Quoted", .align = ALIGN_RIGHT,
+                .faces = FACE_CSV | FACE_JSON | FACE_SHEET);
+  ANSWER_COLUMN(&table, .key = "limit", .title = "Limit", .align = ALIGN_RIGHT);
+  ANSWER_COLUMN(&table, .key = "measured", .title = "Measured", .align = ALIGN_RIGHT);
+  ANSWER_COLUMN(&table, .key = "bound", .title = "Bound", .align = ALIGN_RIGHT,
+                .faces = FACE_TERMINAL);
+  for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+    ANSWER_COLUMN(&table, .key = more[i].key, .title = more[i].title, .align = ALIGN_RIGHT,
+                  .unit = more[i].unit ? unit_known(more[i].unit, telling->arena) : NULL,
+                  .faces = FACE_CSV | FACE_JSON | FACE_SHEET);
+  table.unit_column = 1;
+  for (size_t c = 0; c < acceptance->clause_count; c++) {
+    const struct acceptance_clause *clause = &acceptance->clauses[c];
+    struct answer_cell *cells = answer_table_row_of(
+        &table, (struct answer_row){
+                    .label = name_of(clause, telling->arena),
+                    .unit = unit_known(unit_text_of(telling->offer, clause), telling->arena)});
+    cells[1] = cell_words(unit_text_of(telling->offer, clause));
+    cells[2] = cell_words(verdict_names[clause->verdict]);
+    cells[3] = clause->kind == CLAUSE_NODES
+                   ? cell_absent(NULL)
+                   : cell_value(as_clause(telling, clause, clause->quoted));
+    cells[4] = limit_of(telling, clause);
+    cells[5] = maybe(as_clause(telling, clause, clause->found));
+    cells[6] = bound_of(telling, clause, clause_is_ceiling(clause->what));
+    cells[7] = bound_of(telling, clause, false);
+    cells[8] = bound_of(telling, clause, true);
+    cells[9] = clause->kind == CLAUSE_DELIVERED ? cell_value((double)acceptance->fleet->node_count)
+                                                : cell_value((double)clause->sample.count);
+    cells[10] = clause->kind == CLAUSE_DELIVERED ? cell_absent(NULL)
+                                                 : cell_value((double)clause->sample.run_count);
+    cells[11] = clause->verdict == VERDICT_PASS ? cell_absent("-")
+                                                : cell_words(why_words(clause, telling->arena));
+  }
+  answer_push(telling->answer, table);
+}
+
 static void note_clauses(const struct telling *telling) {
   for (size_t c = 0; c < telling->acceptance->clause_count; c++) {
     const struct acceptance_clause *clause = &telling->acceptance->clauses[c];
     const char *name = name_of(clause, telling->arena);
     if (clause->verdict != VERDICT_PASS)
-      answer_note(telling->answer, "", "%s: %s.", name,
-                  clause->verdict == VERDICT_FAIL ? failed_words(clause, telling->arena)
-                                                  : open_words(clause, telling->arena));
+      answer_note(telling->answer, "", "%s: %s.", name, why_words(clause, telling->arena));
   }
 }
 
@@ -230,14 +236,17 @@ static struct answer_cell kernels_of(const struct telling *telling,
 
 static void add_node(const struct telling *telling, struct answer_table *table,
                      const struct accepted_node *node, unsigned faces) {
+  const char *name = telling->acceptance->fleet->nodes[node->node].name;
+  const char *guarantee =
+      node->what == GUARANTEED_TOKENS
+          ? node->guarantee->name
+          : arena_printf(telling->arena, "%s, %s", node->guarantee->name,
+                         measure_name(node->what, node->guarantee, telling->arena));
   struct answer_cell *cells = answer_table_row_of(
-      table, (struct answer_row){.label = telling->acceptance->fleet->nodes[node->node].name,
+      table, (struct answer_row){.key = arena_printf(telling->arena, "%s, %s", name, guarantee),
+                                 .label = name,
                                  .faces = faces});
-  cells[1] =
-      cell_words(node->what == GUARANTEED_TOKENS
-                     ? node->guarantee->name
-                     : arena_printf(telling->arena, "%s, %s", node->guarantee->name,
-                                    measure_name(node->what, node->guarantee, telling->arena)));
+  cells[1] = cell_words(guarantee);
   cells[2] = cell_words(verdict_names[node->verdict]);
   cells[3] =
       cell_in(as_offered(telling, node->what, node->value), unit_of_measure(telling, node->what));
@@ -264,6 +273,23 @@ static void add_failing(const struct telling *telling) {
                                count - MAX_ROWS);
   if (!count)
     telling->answer->table_count--;
+}
+
+// All of them, and why: people read the first ones in a note.
+static void add_replaced(const struct telling *telling, const struct settlement *settlement) {
+  const struct acceptance *acceptance = telling->acceptance;
+  if (acceptance->verdict != VERDICT_FAIL || !settlement->replaced_count)
+    return;
+  struct answer_table *table = ANSWER_TABLE(telling->answer, "replaced", "Nodes to replace",
+                                            {"node", "Node", NULL}, {"why", "Why", NULL});
+  table->faces = FACE_CSV | FACE_JSON | FACE_SHEET;
+  for (size_t i = 0; i < settlement->replaced_count; i++) {
+    const struct replaced_node *replaced = &settlement->replaced[i];
+    const char *why = !replaced->clause ? "fails by itself"
+                                        : arena_printf(telling->arena, "for the mean of %s",
+                                                       name_of(replaced->clause, telling->arena));
+    ANSWER_ROW(table, cell_words(acceptance->fleet->nodes[replaced->node].name), cell_words(why));
+  }
 }
 
 static int ascending(const void *a, const void *b) {
@@ -315,7 +341,7 @@ static void add_records(const struct telling *telling) {
   struct answer_table *table = ANSWER_TABLE(
       telling->answer, "records", "Every record", {"node", "Node", NULL},
       {"device", "Device", NULL}, {"workload", "Workload", NULL}, {"started", "Measured", NULL},
-      {"probe", "Probe", NULL}, {"kernels", "Probe's kernels, or engine", NULL},
+      {"probe", "Measured by", NULL}, {"kernels", "Probe's kernels, or engine", NULL},
       {"variant", "Kernels' variant", NULL}, {"sha256", "SHA-256", NULL});
   table->faces = FACE_JSON | FACE_SHEET;
   for (size_t r = 0; r < fleet->run_count; r++) {
@@ -323,7 +349,9 @@ static void add_records(const struct telling *telling) {
     const struct fleet_device *device = &fleet->devices[run->device];
     ANSWER_ROW(table, cell_words(fleet->nodes[device->node].name), cell_words(device->id),
                cell_words(fleet->workloads[run->workload].words), cell_words(run->started),
-               cell_words(run->tool_version), cell_words(run->program),
+               cell_words(arena_printf(telling->arena, "%s%s%s", run->tool,
+                                       *run->tool_version ? " " : "", run->tool_version)),
+               *run->program ? cell_words(run->program) : cell_absent("not stated"),
                run->variant ? cell_words(*run->variant ? run->variant : "own choice")
                             : cell_absent("-"),
                cell_words(run->digest));
@@ -359,7 +387,7 @@ static void add_facts(const struct telling *telling, const struct settlement *se
     answer_fact(&facts, "worth",
                 cell_in(worth->worth, &worth->scenario->model->declarations[worth->price].unit));
   for (size_t i = 0; i < facts.row_count; i++)
-    facts.rows[i].faces = FACE_JSON;
+    facts.rows[i].faces = FACE_CSV | FACE_JSON;
   answer_push(telling->answer, facts);
 }
 
@@ -536,19 +564,14 @@ struct answer acceptance_answer(const struct settlement *settlement, const struc
   answer.undecided = acceptance->verdict == VERDICT_OPEN;
   add_clauses(&telling);
   add_failing(&telling);
+  add_replaced(&telling, settlement);
   add_protocol(&telling);
   settlement_add_table(&answer, settlement, worth);
   add_values(&telling);
   add_records(&telling);
   add_facts(&telling, settlement, worth);
   note_clauses(&telling);
-  if (acceptance->fleet->missing.count)
-    answer_note(&answer, "Missing: ", "%s",
-                texts_joined(&(struct texts){acceptance->fleet->missing.list,
-                                             acceptance->fleet->missing.count < MAX_NAMES
-                                                 ? acceptance->fleet->missing.count
-                                                 : MAX_NAMES},
-                             arena));
+  fleet_missing_add(acceptance->fleet, &answer, arena);
   settlement_add_notes(&answer, settlement, worth);
   for (size_t i = 0; i < acceptance->warnings.count; i++)
     answer_warn(&answer, "%s", acceptance->warnings.list[i]);

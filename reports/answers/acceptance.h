@@ -13,7 +13,7 @@
 // fails, undecided if none fails and at least one is open.
 // Json: { schema 1, verdict, offer, offer_sha256, confidence, nodes, accelerators_per_node,
 // may_fail, missing, price, shortfall, owed, failing_nodes, replaced_nodes, replaced_price, worth,
-// tables: { clauses, nodes, settlement, node_values, records } }.
+// tables: { clauses, nodes, replaced, settlement, node_values, records } }.
 struct answer acceptance_answer(const struct settlement *settlement, const struct shortfall *worth,
                                 struct arena *arena);
 

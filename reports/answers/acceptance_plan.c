@@ -38,7 +38,7 @@ static void add_plan_clauses(const struct acceptance_plan *plan, struct answer *
 
 static void add_choices(const struct acceptance_plan *plan, struct answer *answer) {
   struct answer_table *table =
-      ANSWER_TABLE(answer, "choices", "Sufficient plans", {"nodes", "Nodes", "-"},
+      ANSWER_TABLE(answer, "choices", "Plans", {"nodes", "Nodes", "-"},
                    {"runs", "Runs of each", "-"}, {"passes", "Right pass", "%"},
                    {"fails", "Right fail", "%"}, {"false_fail", "False fail", "%"},
                    {"false_pass", "False pass", "%"}, {"decides", "Decides", NULL});

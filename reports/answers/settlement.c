@@ -10,11 +10,10 @@
 #include "model/delivery/offer.h"
 #include "model/scenario/scenario.h"
 #include "reports/faces/parts.h"
+#include "reports/records/fleet_settings.h"
 
 #include <math.h>
 #include <stddef.h>
-
-enum { MAX_NAMES = 12 };
 
 struct telling {
   const struct settlement *settlement;
@@ -25,14 +24,12 @@ struct telling {
 };
 
 static const char *replaced_names(const struct telling *telling) {
-  const struct acceptance *acceptance = telling->acceptance;
   const struct settlement *settlement = telling->settlement;
   struct texts names = {0};
-  for (size_t i = 0; i < settlement->replaced_count && i < MAX_NAMES; i++)
-    texts_add(&names, telling->arena, "%s", acceptance->fleet->nodes[settlement->replaced[i]].name);
-  if (settlement->replaced_count > MAX_NAMES)
-    texts_add(&names, telling->arena, "%zu more", settlement->replaced_count - MAX_NAMES);
-  return texts_joined(&names, telling->arena);
+  for (size_t i = 0; i < settlement->replaced_count; i++)
+    texts_add(&names, telling->arena, "%s",
+              telling->acceptance->fleet->nodes[settlement->replaced[i].node].name);
+  return fleet_few_names(&names, telling->arena);
 }
 
 // What the buyer's option costs while replaced nodes are out of use, in base units; NAN: unknown.

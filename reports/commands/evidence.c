@@ -8,6 +8,7 @@
 #include "base/tar.h"
 #include "base/texts.h"
 #include "base/version.h"
+#include "model/delivery/cited.h"
 #include "model/delivery/pack.h"
 #include "model/records/records.h"
 #include "model/scenario/scenario.h"
@@ -26,6 +27,7 @@
 struct gathering {
   struct run *run;
   struct records records;
+  struct texts others; // files that are neither
   const struct scenario **scenarios;
   size_t scenario_count;
 };
@@ -64,7 +66,29 @@ static int gather(struct gathering *gathering, int argument) {
     return gather_ini(gathering, argument);
   if (!stat(path, &status) && S_ISDIR(status.st_mode))
     return records_read(path, &gathering->records, run->arena, run->diagnostics);
+  if (!stat(path, &status) && !cited_is_record(path)) {
+    texts_add(&gathering->others, run->arena, "%s", path);
+    return 0;
+  }
   return records_of_files(&path, 1, &gathering->records, run->arena, run->diagnostics);
+}
+
+// The files that the records are made from: those that were named, and those in the folder of
+// --files. Noted as read, they are packed.
+static int gather_cited(struct gathering *gathering) {
+  struct run *run = gathering->run;
+  const struct texts digests = cited_digests(&gathering->records, run->arena);
+  for (size_t i = 0; i < gathering->others.count; i++) {
+    const char *path = gathering->others.list[i];
+    const char *digest = cited_digest_of(path, run->arena, run->diagnostics);
+    if (digest && !texts_have(&digests, digest))
+      diagnostics_error(run->diagnostics, nowhere,
+                        "'%s' is neither a record nor a file that one of the records is made from: "
+                        "none has its SHA-256, %s",
+                        path, digest);
+  }
+  return run->options.files ? cited_find(run->options.files, &digests, run->arena, run->diagnostics)
+                            : 0;
 }
 
 static struct texts kernels_of(const struct records *records, struct arena *arena) {
@@ -174,6 +198,8 @@ static const char *own_digest(struct run *run) {
 
 static int write_pack(struct run *run, const struct pack *pack) {
   struct output output;
+  if (run->options.sign)
+    diagnostics_note_path(run->diagnostics, run->options.sign); // only now: a key is not packed
   if (run_open_output(run, &output))
     return -1;
   pack_write(pack, output.stream, run->arena);
@@ -203,7 +229,8 @@ static int pack_evidence(struct run *run) {
   for (int argument = 1; argument < run->options.argument_count; argument++)
     if (gather(&gathering, argument))
       return -1;
-  if (run->diagnostics->errors || take_files(&gathering, &members, &count))
+  if (gather_cited(&gathering) || run->diagnostics->errors ||
+      take_files(&gathering, &members, &count))
     return -1;
   const struct pack_about about = {PERTOKEN_VERSION, own_digest(run),
                                    kernels_of(&gathering.records, run->arena)};
@@ -234,7 +261,9 @@ int command_evidence(struct run *run) {
     return run->options.signers ? refuse(run, "--signers is for 'evidence verify'")
                                 : pack_evidence(run);
   if (!strcmp(what, "verify"))
-    return run->options.sign ? refuse(run, "--sign is for 'evidence pack'") : verify_evidence(run);
+    return run->options.sign    ? refuse(run, "--sign is for 'evidence pack'")
+           : run->options.files ? refuse(run, "--files is for 'evidence pack'")
+                                : verify_evidence(run);
   diagnostics_error(run->diagnostics, nowhere,
                     "expected 'evidence pack' or 'evidence verify', not '%s'", what);
   return -1;

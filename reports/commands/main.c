@@ -118,7 +118,7 @@ static const struct command {
       ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_ACCEPT, .formats = EVERY_FORMAT,
       .argument_count = 1, .more = true},
      command_accept},
-    {{"evidence", "pack -o FILE SCENARIO.ini|RECORD.json|DIR... | verify FILE",
+    {{"evidence", "pack -o FILE SCENARIO.ini|RECORD.json|RESULT|DIR... | verify FILE",
       "Pack the evidence behind a figure, or verify such a pack",
       "pertoken evidence pack -o evidence.tar examples/mi325x-vs-h200.ini",
       OPTIONS_DATA | OPTIONS_FORMAT | OPTIONS_OUTPUT | OPTIONS_EVIDENCE, .formats = EVERY_FORMAT,

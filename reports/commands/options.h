@@ -29,7 +29,7 @@ enum option_group {
   OPTIONS_FLEET = 16384,     // --expect --margin --explain
   OPTIONS_NEW = 32768,       // --model --count --demand --template --set --mixed -o FILE
   OPTIONS_ACCEPT = 65536,    // --expect --for --plan --shortfall --chance --scenario --explain
-  OPTIONS_EVIDENCE = 131072, // --measurements --sign --signers
+  OPTIONS_EVIDENCE = 131072, // --measurements --files --sign --signers
   OPTIONS_ROWS = 262144,     // --latest --stale --spread
   OPTIONS_PLAN = 524288,     // --time --explain
   OPTIONS_CASES = 1048576    // --all-cases
@@ -61,7 +61,7 @@ struct options {
   const char *count, *demand, *template;
   const char *expect, *margin;
   const char *shortfall, *chance, *scenario;
-  const char *sign, *signers;
+  const char *files, *sign, *signers;
   const char *draws, *seed, *method, *shard;
   const char *context, *kv, *accelerators, *parameters;
   const char *accelerator, *precision, *model, *date, *published;

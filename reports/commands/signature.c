@@ -228,6 +228,10 @@ int signature_check(const char *file, const char *signers, struct evidence_signa
   const bool has_sig = access(signature, F_OK) == 0;
   const bool has_asc = access(arena_printf(arena, "%s.asc", file), F_OK) == 0;
   const bool by_gpg = signers ? is_keyring(signers) : !has_sig;
+  const char *const inputs[] = {signature, arena_printf(arena, "%s.asc", file), signers};
+  for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+    if (inputs[i])
+      diagnostics_note_path(diagnostics, inputs[i]);
   *found = (struct evidence_signature){"not signed", signers != NULL};
   if (by_gpg ? !has_asc : !has_sig)
     return 0;

@@ -16,7 +16,8 @@ int signature_make(const char *file, const char *key, struct arena *arena,
 
 // What FILE.sig or FILE.asc says about the file. signers: an allowed_signers file or, for FILE.asc,
 // a keyring written by `gpg --export`; NULL: no signer is known, and FILE.sig counts if both exist.
-// An error if a program is needed and missing (machine_failed). Returns 0 or -1.
+// An error if a program is needed and missing (machine_failed). Nothing is written over these files
+// from then on. Returns 0 or -1.
 int signature_check(const char *file, const char *signers, struct evidence_signature *signature,
                     struct arena *arena, struct diagnostics *diagnostics);
 

@@ -1,6 +1,7 @@
 #include "reports/records/evidence.h"
 
 #include "base/texts.h"
+#include "model/delivery/cited.h"
 #include "model/delivery/row_digests.h"
 #include "reports/faces/parts.h"
 
@@ -59,6 +60,43 @@ static void add_files(struct answer *answer, const struct pack *pack, bool was_m
 }
 
 enum { MAX_ROWS = 40, MAX_USES = 12 }; // shown to people; programs get all
+
+// Which files the records are made from, and whether these can be checked here. That one is not
+// there is no change: a pack need not have it.
+static void add_cited(struct answer *answer, const struct pack *pack) {
+  const struct cited_files *cited = &pack->cited;
+  struct texts missing = {NULL, 0};
+  if (!cited->count)
+    return;
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "cited", "Files that the records are made from", {"file", "File", NULL},
+      {"record", "Record", NULL}, {"sha256", "SHA-256", NULL}, {"member", "In the archive", NULL});
+  table->faces = FACE_CSV | FACE_JSON;
+  for (size_t i = 0; i < cited->count; i++) {
+    const struct cited_file *file = &cited->list[i];
+    struct answer_cell *cells = answer_table_row_of(
+        table,
+        (struct answer_row){.key = arena_printf(answer->arena, "%s, %s", file->record, file->name),
+                            .label = file->name});
+    cells[1] = cell_words(file->record);
+    cells[2] = cell_words(file->sha256);
+    cells[3] = file->member ? cell_words(file->member) : cell_absent(NULL);
+    if (!file->member && missing.count < MAX_USES)
+      texts_add(&missing, answer->arena, "%s", file->name);
+  }
+  if (!cited->missing)
+    answer_note(answer, "", "Files that the records are made from: %zu, all in the archive.",
+                cited->count);
+  else
+    answer_note(answer, "",
+                "Files that the records are made from: %zu, of which %zu %s not in the archive: "
+                "%s%s.",
+                cited->count, cited->missing, cited->missing == 1 ? "is" : "are",
+                texts_joined(&missing, answer->arena),
+                cited->missing > MAX_USES
+                    ? arena_printf(answer->arena, " and %zu more", cited->missing - MAX_USES)
+                    : "");
+}
 
 static const char *const changes[ROW_CHANGES] = {
     [ROW_CHANGED] = "changed",
@@ -132,6 +170,7 @@ struct answer evidence_answer(const struct pack *pack, bool was_made,
   add_facts(&answer, pack, signature);
   add_files(&answer, pack, was_made);
   add_rows(&answer, pack);
+  add_cited(&answer, pack);
   add_notes(&answer, pack);
   answer_reason(&answer, "Digests are SHA-256; the manifest has them as sha256sum writes them, and "
                          "its own digest covers them all.");

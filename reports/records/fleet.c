@@ -16,9 +16,12 @@ enum { MAX_ROWS = 40, EXACT_DIGITS = 7 };
 
 static const struct {
   const char *words, *title, *unit, *key;
-} measures[FLEET_MEASURES] = {{"decoding", "Decoding, token/s/gpu", "token/s/gpu", "tokens_per_s"},
-                              {"power", "Power, W/gpu", "W/gpu", "load_power"},
-                              {"core clock, MHz", "Core clock, MHz", "-", "core_clock_mhz"}};
+} measures[FLEET_MEASURES] = {
+    [FLEET_TOKENS] = {"decoding", "Decoding, token/s/gpu", "token/s/gpu", "tokens_per_s"},
+    [FLEET_WATTS] = {"power", "Power, W/gpu", "W/gpu", "load_power"},
+    [FLEET_CLOCK] = {"core clock, MHz", "Core clock, MHz", "-", "core_clock_mhz"},
+    [FLEET_TTFT] = {"mean TTFT", "Mean TTFT, s", "s", "mean_ttft"},
+    [FLEET_TPOT] = {"mean TPOT", "Mean TPOT, ms", "ms", "mean_tpot"}};
 
 // One measure of one workload.
 struct part {
@@ -51,7 +54,12 @@ static const char *noun_of(const struct fleet_workload *workload) {
 }
 
 static double shown(const struct part *part, double value) {
-  return part->measure == FLEET_TOKENS ? rate_per_hour(value) : value;
+  switch (part->measure) {
+  case FLEET_TOKENS: return rate_per_hour(value);
+  case FLEET_TTFT:
+  case FLEET_TPOT: return rate_per_second(value); // times are in hours
+  default: return value;
+  }
 }
 
 static struct answer_cell amount(const struct part *part, double value) {
@@ -349,9 +357,7 @@ static void add_missing(const struct telling *telling) {
   for (size_t i = 0; i < facts.row_count; i++)
     facts.rows[i].faces = FACE_JSON;
   answer_push(telling->answer, facts);
-  if (fleet->missing.count)
-    answer_note(telling->answer, "Missing: ", "%s",
-                fleet_few_names(&fleet->missing, telling->arena));
+  fleet_missing_add(fleet, telling->answer, telling->arena);
   if (fleet->unexpected.count)
     answer_warn(telling->answer, "not on the list of nodes: %s",
                 fleet_few_names(&fleet->unexpected, telling->arena));
@@ -463,6 +469,8 @@ struct answer fleet_answer(const struct fleet *fleet, double margin, struct aren
   answer.no = outliers.count > 0 || fleet->missing.count > 0;
   for (size_t i = 0; i < fleet->warnings.count; i++)
     answer_warn(&answer, "%s", fleet->warnings.list[i]);
+  for (size_t i = 0; i < fleet->twins.count; i++)
+    answer_warn(&answer, "%s", fleet->twins.list[i]);
   for (size_t i = 0; i < fleet->unlike.count; i++)
     answer_warn(&answer, "%s", fleet->unlike.list[i]);
   for (size_t i = 0; i < fleet->refused.count; i++)

@@ -77,6 +77,17 @@ static void add_setting(const struct fleet *fleet, struct answer_table *table, i
   }
 }
 
+void fleet_missing_add(const struct fleet *fleet, struct answer *answer, struct arena *arena) {
+  if (!fleet->missing.count)
+    return;
+  answer_note(answer, "Missing: ", "%s", fleet_few_names(&fleet->missing, arena));
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "missing", "Missing nodes", {"node", "Node", NULL});
+  table->faces = FACE_SHEET;
+  for (size_t i = 0; i < fleet->missing.count; i++)
+    ANSWER_ROW(table, cell_words(fleet->missing.list[i]));
+}
+
 size_t fleet_settings_add(const struct fleet *fleet, struct answer *answer, struct arena *arena) {
   struct answer_table *table =
       ANSWER_TABLE(answer, "settings", "Set up differently from most", {"setting", "Setting", NULL},

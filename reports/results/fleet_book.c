@@ -23,12 +23,13 @@ static const char nodes_sheet[] = "Nodes", records_sheet[] = "Records";
 // The first columns of the table of all nodes, from which the charts are drawn.
 enum { NODE, WORKLOAD, MEASURE, VALUE };
 
-enum part { PART_FOUND, PART_NODES, PART_RECORDS, PARTS };
+enum part { PART_FOUND, PART_SIGNED, PART_NODES, PART_RECORDS, PARTS };
 
 static const struct {
   const char *table, *title; // table: NULL for all others; title: NULL for the answer's
-} parts[PARTS] = {
-    [PART_NODES] = {"node_values", "All nodes"}, [PART_RECORDS] = {"records", "Every record"}};
+} parts[PARTS] = {[PART_SIGNED] = {"signatures", NULL}, // below everything that is signed
+                  [PART_NODES] = {"node_values", "All nodes"},
+                  [PART_RECORDS] = {"records", "Every record"}};
 
 static enum part part_of(const struct answer_table *table) {
   int part = PARTS - 1;
@@ -94,7 +95,7 @@ static struct answer_table table_on_sheet(const struct answer_table *table, stru
 static struct answer answer_on_sheet(const struct answer *answer, enum part part, const char *title,
                                      struct arena *arena) {
   struct answer shown = *answer;
-  shown.title = part == PART_FOUND ? title : parts[part].title;
+  shown.title = parts[part].title ? parts[part].title : title;
   if (part == PART_RECORDS) {
     shown.notes = NULL;
     shown.note_count = 0;
@@ -175,6 +176,7 @@ static void write_sheets(struct book *book, const void *context) {
   book_turn_to(book, pages->sheet);
   int row =
       write_answer_sheet(book, found, answer_columns(found), TABLES_ROW, pages->sheet, NULL) + 2;
+  row = write_answer_end(book, found, &pages->answers[PART_SIGNED], answer_columns(found), row);
   for (size_t t = 0; t < nodes->table_count; t++)
     row = insert_charts(book, &nodes->tables[t], top, row);
   end_sheet(book, row, (int)answer_columns(found) - 1);

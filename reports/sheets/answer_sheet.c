@@ -276,6 +276,12 @@ static void write_table(struct writer *writer, const struct answer_table *table)
   writer->row++;
 }
 
+static void write_tables(struct writer *writer, const struct answer *answer) {
+  for (size_t t = 0; t < answer->table_count; t++)
+    if (table_shown(&answer->tables[t], FACE_SHEET))
+      write_table(writer, &answer->tables[t]);
+}
+
 // The answer itself, as long as it holds.
 static void write_live_sentence(struct writer *writer, const struct answer *answer) {
   static const char again[] = "Inputs have changed since: run pertoken again.";
@@ -310,9 +316,7 @@ static void write_one(struct writer *writer, const struct answer *answer) {
                    arena_printf(writer->book->arena, "Warning: %s", answer->warnings.list[i]),
                    TEXT_NOTE_WRAPPED);
   writer->row++;
-  for (size_t t = 0; t < answer->table_count; t++)
-    if (table_shown(&answer->tables[t], FACE_SHEET))
-      write_table(writer, &answer->tables[t]);
+  write_tables(writer, answer);
 }
 
 const char *answer_note_text(const struct answer *answer, size_t note, struct arena *arena) {
@@ -345,6 +349,14 @@ int write_answer_sheet(struct book *book, const struct answer *answer, size_t co
   write_one(&writer, answer);
   set_answer_widths(book, columns);
   return writer.row - 2;
+}
+
+int write_answer_end(struct book *book, const struct answer *notes, const struct answer *tables,
+                     size_t columns, int row) {
+  struct writer writer = {.book = book, .row = row, .columns = columns};
+  write_notes(&writer, notes);
+  write_tables(&writer, tables);
+  return writer.row;
 }
 
 int write_live_answer(struct book *book, const struct answer *answer,

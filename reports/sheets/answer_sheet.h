@@ -25,6 +25,11 @@ void set_answer_widths(struct book *book, size_t columns);
 int write_answer_sheet(struct book *book, const struct answer *answer, size_t columns, int row,
                        const char *title, int *tops);
 
+// The notes of one answer and the tables of another, below such a sheet's last row, from a row on;
+// returns the next row.
+int write_answer_end(struct book *book, const struct answer *notes, const struct answer *tables,
+                     size_t columns, int row);
+
 // An answer that is shown only as long as it holds.
 struct live_answer {
   const char *state; // the cell that says whether it does

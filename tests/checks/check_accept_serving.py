@@ -311,6 +311,63 @@ def test_bad_records(folder):
     expect_exit(run('accept', offer(folder), at), BAD_INPUT, 'changed after it was written')
 
 
+FILES = [{'name': 'run.json', 'sha256': 'ab' * 32}]
+
+
+def test_one_file_twice(folder):
+    """A result file is one run of one node, whatever its imports say; a description that several have in common is not."""
+    offered, at = offer(folder, nodes=3), deliver(folder, [[1.8, 1.81]] * 3)
+    for node, other, told in (('node-01', 'node-02', 'as runs of nodes node-01 and node-02'),
+                              ('node-01', 'node-01', 'as two runs of node node-01')):
+        for number, name in enumerate((node, other)):
+            write(at, name, number + 1, arrivals(1.85), files=FILES, date=f'2026-11-0{number + 1}')
+        for command in (('accept', offered), ('fleet',)):
+            done = run(*command, at)
+            expect_exit(done, BAD_INPUT, f"{node}-1.json'", f"{other}-2.json'", 'both imported from run.json', told)
+        (at / f'{other}-2.json').unlink()
+    shared = [{'name': 'system.json', 'sha256': 'cd' * 32}]
+    for number, node in enumerate(('node-01', 'node-01', 'node-02', 'node-02')):
+        own = [{'name': 'run.json', 'sha256': f'{number}b' * 32}]
+        write(at, node, number % 2, arrivals(1.8 + number / 100, when=f'09:3{number}'), files=shared + own)
+    expect_exit(run('accept', offered, at), DONE)
+
+
+def test_one_node_under_two_names(folder):
+    """Names that differ in case, leading zeros or a domain may be one node's; two domains may have a node each."""
+    at = Path(folder) / 'records'
+    at.mkdir()
+    for names, told in ((('n3', 'N03', 'n03.cluster.local'), 'nodes N03, n3, n03.cluster.local may be one that counts 3 times'),
+                        (('n3', 'n4', 'n3-a'), None), (('n3.east', 'n3.west', 'n30'), None),
+                        (('n3.east', 'N3.East', 'n5'), 'nodes N3.East, n3.east may be one that counts 2 times')):
+        for path in at.iterdir():
+            path.unlink()
+        for n, name in enumerate(names):
+            for number in range(2):
+                write(at, f'{name}', number, arrivals(1.8 + n / 1000 + number / 100, when=f'09:3{number}'))
+        for arguments in (('accept', offer(folder, nodes=3), at), ('fleet', at)):
+            said = str(run_json(*arguments, statuses=ANY)['warnings'])
+            expect(told in said if told else 'may be one' not in said, f'{names}: {said}')
+
+
+def test_two_clients(folder):
+    """Clients do not define a latency alike: no verdict by two of them, and fleet tells which nodes differ, by whatever."""
+    at = deliver(folder, fleet(2, 8, 2, 1.8), tool='vLLM bench serve', tool_version='')
+    for number in range(2):
+        write(at, 'node-07', number, arrivals(9.0, when=f'09:3{number}'), tool='SGLang bench_serving')
+    expect_exit(run('accept', offer(folder), at), BAD_INPUT, 'another benchmark client', 'SGLang bench_serving', 'vLLM bench serve')
+    answer = run_json('fleet', at, statuses=(NO,))
+    found, = answer['tables']['settings']['rows']
+    expect((found['setting'], found['usual'], found['other'], found['nodes'])
+           == ('benchmark client', 'vLLM bench serve', 'SGLang bench_serving', 'node-07'), str(found))
+    expect({(row['node'], row['measure']) for row in answer['tables']['outliers']['rows']} == {('node-07', 'mean TTFT')},
+           str(answer['tables']['outliers']))
+    slow = next(row for row in answer['tables']['outliers']['rows'])
+    expect(near(slow['value'], 3.0), str(slow))
+    tools = {row['probe'] for row in accept(offer(folder), deliver(folder, fleet(2, 8, 2, 1.8), tool='vLLM bench serve'),
+                                            statuses=ANY)['tables']['records']['rows']}
+    expect(tools == {'vLLM bench serve'}, str(tools))
+
+
 def test_lengths_drawn_around_a_mean(folder):
     """Runs of a client that draws its lengths are runs of one test; two lengths that were asked for are not."""
     drawn = [[(1016.2, 254.3), (1031.7, 257.9)], [(1024.9, 256.8), (1019.4, 255.1)]]

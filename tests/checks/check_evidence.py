@@ -93,6 +93,54 @@ def test_unlike(folder):
     expect('files/unlike.ini' in members(path), sorted(members(path)))
 
 
+RESULTS = ROOT / 'examples' / 'imports'
+
+
+def imported(folder):
+    """A record of two result files, which are in a folder below another file of no use."""
+    raw, records = Path(folder) / 'raw', Path(folder) / 'records'
+    (raw / 'deep').mkdir(parents=True)
+    for number, at in ((16, raw), (64, raw / 'deep')):
+        shutil.copy(RESULTS / f'made-up-{number}.json', at)
+    (raw / 'other.json').write_text('{}')
+    expect_exit(run('import', *sorted(raw.rglob('made-up-*.json')), '--accelerator', 'h200-sxm-141', '--accelerators', 1,
+                    '--precision', 'bf16', '--model', 'llama-3.1-8b', '-o', records, '-q'), DONE)
+    return raw, records
+
+
+def cited(path):
+    return {row['file']: row.get('member') for row in run_json('evidence', 'verify', path, statuses=(DONE, NO))
+            ['tables']['cited']['rows']}
+
+
+def test_result_files(folder):
+    """The files that a record is made from go along if they are named or found, and no others; what is absent is told."""
+    raw, records = imported(folder)
+    path, first, deep = Path(folder) / 'e.tar', raw / 'made-up-16.json', raw / 'deep' / 'made-up-64.json'
+    whole = {'made-up-16.json': 'files/raw/made-up-16.json', 'made-up-64.json': 'files/raw/deep/made-up-64.json'}
+    for arguments, wanted, told in (((), dict.fromkeys(whole), '2, of which 2 are not in the archive:'),
+                                    ((first,), {**whole, 'made-up-64.json': None}, 'is not in the archive: made-up-64.json.'),
+                                    (('--files', raw), whole, 'made from: 2, all in the archive'),
+                                    ((deep, '--files', raw), whole, 'made from: 2, all in the archive')):
+        for command in (('pack', '-o', path, records, *arguments), ('verify', path)):
+            said = ' '.join(run('evidence', *command).stdout.split())
+            expect(told in said, f'{told} is not in {said}')
+        expect(cited(path) == wanted, f'{arguments}: {cited(path)}')
+        packed = members(path)
+        for name in wanted.values():
+            expect(not name or packed[name] == (raw / Path(name).relative_to('files/raw')).read_bytes(), f'{name}')
+        expect(not any(name.endswith('other.json') for name in packed), sorted(packed))
+    packed = members(path)
+    packed[whole['made-up-16.json']] += b' '
+    expect_exit(run('evidence', 'verify', repack(Path(folder) / 'x.tar', packed)), NO, '1 changed', 'made-up-16.json')
+    expect(cited(Path(folder) / 'x.tar')['made-up-16.json'] is None, 'a changed file counts as the one')
+    deep.write_bytes(deep.read_bytes() + b' ')
+    for arguments, told in (((deep,), "made-up-64.json' is neither a record nor a file"), ((raw / 'other.json',), 'none has its SHA-256'),
+                            (('--files', raw / 'none'), 'cannot be read')):
+        expect_exit(run('evidence', 'pack', '-o', path, records, *arguments), BAD_INPUT, told)
+    expect_exit(run('evidence', 'verify', path, '--files', raw), BAD_INPUT, "--files is for 'evidence pack'")
+
+
 def test_offered(folder):
     """An offer, the scenario that quotes it and records of servers: together they give the same result elsewhere."""
     offer, scenario, served = (ROOT / 'examples' / 'acceptance' / name for name in ('serving.ini', 'quoted.ini', 'served'))

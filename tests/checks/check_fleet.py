@@ -486,6 +486,12 @@ def test_workbook(folder):
     with zipfile.ZipFile(books[0]) as archive:
         charts = [name for name in archive.namelist() if name.startswith('xl/charts/chart')]
     expect(len(charts) == 3, f'charts: {charts}')
+    names = ('--expect', 'node-[0000-0029],x')
+    expect_exit(run('fleet', folder, *names, '-o', books[1]), NO, 'wrote')
+    with zipfile.ZipFile(books[1]) as archive:
+        text = archive.read('xl/sharedStrings.xml').decode()
+    for wanted in (*(f'<t>node-{n:04d}</t>' for n in range(12, 30)), '<t>x</t>', *fleet(folder, *names)['notes']):
+        expect(wanted in text, f'not in the workbook: {wanted}')
     if not shutil.which('ssconvert'):
         raise Skip('Gnumeric (ssconvert) is not installed')
     subprocess.run(['ssconvert', '-S', books[0], Path(folder) / 'sheet.csv'], check=True, capture_output=True)

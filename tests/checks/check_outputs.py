@@ -110,6 +110,36 @@ def test_everything_read_as_output(folder):
     refuse(data / 'accelerators.csv', 'compare', parent, '--data', data)
 
 
+def test_records_and_archives_as_output(folder):
+    """What a command reads beside scenarios: records, offers, lists of nodes, parts of a simulation, archives, signatures
+    and keys."""
+    def copy(name, source):
+        (folder / name).write_bytes((ROOT / source).read_bytes())
+        return folder / name
+    offer = copy('offer.ini', 'examples/acceptance/offer.ini')
+    record = copy('node-01-0.json', 'examples/acceptance/records/node-01-0.json')
+    nodes = copy('nodes.csv', 'examples/fleet/nodes.csv')
+    uncertain = copy('uncertain.ini', 'examples/uncertainty.ini')
+    copy('mi325x-vs-h200.ini', 'examples/mi325x-vs-h200.ini')
+    archive, part, signers, key = (folder / name for name in ('evidence.tar', 'part.json', 'signers', 'key'))
+    expect(pertoken('evidence', 'pack', record, '-o', archive).returncode == 0, 'pack')
+    expect_exit(pertoken('simulate', uncertain, '--shard', '1/1', '-o', part), 0)
+    for path in (signers, key, folder / 'evidence.tar.sig', folder / 'evidence.tar.asc'):
+        path.write_text('a name and a key')
+    refuse(record, 'fleet', record)
+    refuse(record, 'fleet', folder / '.' / 'node-01-0.json', '--format', 'json')
+    refuse(nodes, 'fleet', record, '--expect', nodes)
+    for target in (offer, record):
+        refuse(target, 'accept', offer, record, '--for', 'decoding')
+    refuse(part, 'merge', part)
+    refuse(uncertain, 'simulate', uncertain)
+    refuse(record, 'evidence', 'pack', record)
+    refuse(key, 'evidence', 'pack', record, '--sign', key)
+    for target in (archive, folder / 'evidence.tar.sig', folder / 'evidence.tar.asc'):
+        refuse(target, 'evidence', 'verify', archive)
+    refuse(signers, 'evidence', 'verify', archive, '--signers', signers)
+
+
 # ---- existing files
 
 def test_mode_and_owner(folder):

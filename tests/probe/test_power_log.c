@@ -225,6 +225,20 @@ static void test_a_stop_keeps_what_was_read(void **state) {
     assert_non_null(power_read(path, &power_read_nothing_said, arena, diagnostics));
 }
 
+// Before anything is read: of two errors it is the output's.
+static void test_output_is_tried_first(void **state) {
+  struct machine *machine = *state;
+  struct arena *arena = &machine->fixture.arena;
+  const char *path = arena_printf(arena, "%s/none/watts.json", machine->folder);
+  volatile sig_atomic_t stop = 0;
+  struct metering metering = metering_of(machine, path, &stop);
+  metering.devices = "no such device";
+  assert_int_equal(metering_run(&metering, stdout, arena, &machine->fixture.diagnostics), -1);
+  assert_int_equal(machine->fixture.diagnostics.errors, 1);
+  expect_error(&machine->fixture, path, "cannot write");
+  assert_true(machine->fixture.diagnostics.machine_failed);
+}
+
 #define EACH(test) cmocka_unit_test_setup_teardown(test, start, end)
 
 // The two dies of an MI250X, of which the first's watts are the module's.
@@ -260,13 +274,10 @@ static void test_module_counts_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      EACH(test_accelerators_are_found),
-      EACH(test_all_devices_are_read),
-      EACH(test_devices_are_named),
-      EACH(test_a_device_is_lost),
-      EACH(test_what_is_written_is_read),
-      EACH(test_a_stop_keeps_what_was_read),
-      cmocka_unit_test(test_module_counts_once),
+      EACH(test_accelerators_are_found),  EACH(test_all_devices_are_read),
+      EACH(test_devices_are_named),       EACH(test_a_device_is_lost),
+      EACH(test_what_is_written_is_read), EACH(test_a_stop_keeps_what_was_read),
+      EACH(test_output_is_tried_first),   cmocka_unit_test(test_module_counts_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

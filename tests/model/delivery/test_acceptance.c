@@ -72,6 +72,7 @@ static struct fleet_run run_of(const struct kind *kind, size_t device, double va
                             .clock_mhz = NAN,
                             .started = "2027-01-14T09:30:00Z",
                             .program = "",
+                            .tool = "",
                             .tool_version = "",
                             .file = "",
                             .digest = "",

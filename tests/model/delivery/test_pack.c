@@ -265,11 +265,34 @@ static void test_long_names(void **state) {
   free(bytes.at);
 }
 
+// A record's files are found by their digest, under any name; one that was changed is not the one.
+static void test_cited(void **state) {
+  struct fixture *fixture = *state;
+  static const struct pack_about about = {"1.0", "00ff", {NULL, 0}};
+  const struct tar_member members[] = {
+      text("r.json",
+           "{\"record\": \"engine run\", \"files\": [{\"name\": \"empty.csv\", "
+           "\"sha256\": \"" NONE "\"}, {\"name\": \"go\\u001bne\", \"sha256\": \"00\"}]}"),
+      text("not-a-record.json", "{\"files\": [{\"name\": \"x\", \"sha256\": \"" NONE "\"}]}"),
+      text("broken.json", "{"), text("any-name", "")};
+  const struct pack *pack = pack_make(&about, members, 4, &fixture->arena, &fixture->diagnostics);
+  assert_non_null(pack);
+  assert_int_equal(pack->cited.count, 2);
+  assert_int_equal(pack->cited.missing, 1);
+  assert_string_equal(pack->cited.list[0].record, "r.json");
+  assert_string_equal(pack->cited.list[0].name, "empty.csv");
+  assert_string_equal(pack->cited.list[0].member, "any-name");
+  assert_null(pack->cited.list[1].member);
+  assert_null(strchr(pack->cited.list[1].name, 0x1b)); // it is printed
+  const char *const no_digests[] = {NULL, NULL, NULL, NULL};
+  assert_int_equal(cited_by_members(members, no_digests, 4, &fixture->arena).count, 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {FIXTURE_TEST(test_as_packed),    FIXTURE_TEST(test_each_bit),
-                                     FIXTURE_TEST(test_cut),          FIXTURE_TEST(test_states),
-                                     FIXTURE_TEST(test_headers),      FIXTURE_TEST(test_twice),
-                                     FIXTURE_TEST(test_manifests),    FIXTURE_TEST(test_long_names),
-                                     FIXTURE_TEST(test_which_tables), FIXTURE_TEST(test_no_file)};
+  const struct CMUnitTest tests[] = {
+      FIXTURE_TEST(test_as_packed), FIXTURE_TEST(test_each_bit),   FIXTURE_TEST(test_cut),
+      FIXTURE_TEST(test_states),    FIXTURE_TEST(test_headers),    FIXTURE_TEST(test_twice),
+      FIXTURE_TEST(test_manifests), FIXTURE_TEST(test_long_names), FIXTURE_TEST(test_which_tables),
+      FIXTURE_TEST(test_no_file),   FIXTURE_TEST(test_cited)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
