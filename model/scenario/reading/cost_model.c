@@ -24,8 +24,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_PERIODS_PER_YEAR = 12 };
-
 // [scenario] period replaces the model's length of a period. It is not an input: the columns of
 // every sheet depend on it, in all cases.
 static void read_period(struct reading *reading, struct model *model) {
@@ -149,6 +147,7 @@ int scenario_model_read(struct reading *reading) {
   add_items(reading, model);
   reading->scenario->model = model;
   read_period(reading, model);
+  schedules_check_steps(reading, model);
   mention_keys(reading, model);
   if (reading->diagnostics->errors == errors)
     model_check(model, reading->diagnostics);

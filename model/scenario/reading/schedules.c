@@ -6,6 +6,7 @@
 #include "base/texts.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
@@ -37,52 +38,139 @@ static int scheduled(const struct model *model, const char *key, struct arena *a
   return -1;
 }
 
-static void count_key(const struct model *model, int *years, bool is_range, const char *name,
-                      const char *value, struct arena *arena) {
-  const int d = scheduled(model, name, arena);
-  size_t count = 0;
-  if (d >= 0 && is_range)
-    count = range_is_scale(&model->declarations[d], value);
-  else if (d >= 0 && text_is_list(value) && !text_is_tiers(value))
-    list_split(value, nowhere, &count, arena);
-  if (count && count <= MAX_YEARS && (int)count > years[d])
-    years[d] = (int)count;
+// What lists the text has of an input.
+struct lists {
+  struct schedule schedule;
+  struct place first; // of the list whose step counts; no source: there is none
+};
+
+struct counting {
+  const struct model *model;
+  struct lists *lists; // [model->count]
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+// One input has one step, as its values are the same inputs in all options and cases.
+static void take_step(const struct counting *counting, int declaration, double step_h,
+                      struct place place) {
+  struct lists *lists = &counting->lists[declaration];
+  struct arena *arena = counting->arena;
+  if (!lists->first.source) {
+    lists->first = lists->schedule.place = place;
+    lists->schedule.step_h = step_h;
+  } else if (lists->schedule.step_h != step_h)
+    diagnostics_error(counting->diagnostics, place,
+                      "'%s' goes %s here, and %s at %s:%d: all lists of an input have one step",
+                      counting->model->declarations[declaration].name, step_words(step_h, arena),
+                      step_words(lists->schedule.step_h, arena), lists->first.source->name,
+                      lists->first.line);
 }
 
-static void count_section(const struct model *model, int *years, const struct ini_section *section,
-                          struct arena *arena) {
+static void count_list(const struct counting *counting, int declaration, const char *text,
+                       struct place place) {
+  const bool ages = counting->model->declarations[declaration].ages;
+  struct schedule *schedule = &counting->lists[declaration].schedule;
+  struct diagnostics quiet = {.arena = counting->arena}; // inputs.c reports a wrong step
+  const struct list_value step = step_split(text, place, &text, counting->arena);
+  const double step_h = step.text && !ages ? step_time(&step, &quiet) : 0;
+  const size_t most = step_h > 0 ? MAX_STEPS : MAX_YEARS;
+  size_t count;
+  list_split(text, place, &count, counting->arena);
+  if (count > most || quiet.errors)
+    return;
+  take_step(counting, declaration, step_h, step.text ? step.place : place);
+  schedule->count = (int)count > schedule->count ? (int)count : schedule->count;
+}
+
+static void count_key(const struct counting *counting, bool is_range, const char *name,
+                      const char *value, struct place place) {
+  const int d = scheduled(counting->model, name, counting->arena);
+  if (d < 0)
+    return;
+  struct schedule *schedule = &counting->lists[d].schedule;
+  if (is_range && range_is_scale(&counting->model->declarations[d], value))
+    schedule->count = schedule->count ? schedule->count : 1;
+  else if (!is_range && text_is_list(value) && !text_is_tiers(value))
+    count_list(counting, d, value, place);
+}
+
+static void count_section(const struct counting *counting, const struct ini_section *section) {
   static const char *const others[] = {"item", "correlate", "free", "claim"};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (!strcmp(section->kind, others[i]))
       return;
-  for (size_t k = 0; k < section->key_count; k++)
-    count_key(model, years, !strcmp(section->kind, "range"), section->keys[k].name,
-              section->keys[k].value, arena);
+  for (size_t k = 0; k < section->key_count; k++) {
+    const struct ini_key *key = &section->keys[k];
+    count_key(counting, !strcmp(section->kind, "range"), key->name, key->value, key->value_place);
+  }
 }
 
-static void count_setting(const struct model *model, int *years, const char *setting,
-                          struct arena *arena) {
+static void count_setting(const struct counting *counting, const char *setting) {
   const char *equals = strchr(setting, '=');
   size_t length = equals ? (size_t)(equals - setting) : 0;
   while (length && setting[length - 1] == ' ')
     length--;
-  if (equals)
-    count_key(model, years, false, arena_copy_n(arena, setting, length), equals + 1, arena);
+  if (!equals)
+    return;
+  struct place place = {source_from_text("--set", setting, counting->diagnostics->arena), 1, 1};
+  place.column += (int)(equals + 1 - setting);
+  count_key(counting, false, arena_copy_n(counting->arena, setting, length), equals + 1, place);
 }
 
 void schedules_declare(const struct reading *reading, struct model *model) {
   const struct scenario_text *text = reading->spoken;
   const int count = model->count;
   struct arena scratch = {NULL};
-  int *years = arena_array(&scratch, (size_t)count, sizeof *years);
+  const struct counting counting = {model,
+                                    arena_array(&scratch, (size_t)count, sizeof(struct lists)),
+                                    &scratch, reading->diagnostics};
   for (size_t i = 0; i < text->section_count; i++)
-    count_section(model, years, &text->sections[i], &scratch);
+    count_section(&counting, &text->sections[i]);
   for (size_t i = 0; i < reading->request->setting_count; i++)
-    count_setting(model, years, reading->request->settings[i], &scratch);
+    count_setting(&counting, reading->request->settings[i]);
   for (int d = 0; d < count; d++)
-    if (years[d])
-      schedule_declare(model, d, years[d], reading->diagnostics);
+    if (counting.lists[d].schedule.count)
+      schedule_declare(model, d, &counting.lists[d].schedule, reading->diagnostics);
   arena_free(&scratch);
+}
+
+// ---- whole numbers of periods
+
+static bool is_whole(double times) {
+  return times > 1 - 1e-9 && fabs(times - round(times)) < 1e-9 * times;
+}
+
+static bool is_step(const struct declaration *declaration) {
+  return declaration->kind == DECLARATION_SERIES && declaration->step_h > 0;
+}
+
+// The longest period of which all steps are whole numbers; 0: there is none.
+static double fitting_period(const struct model *model) {
+  for (int parts = 1; parts <= MAX_PERIODS_PER_YEAR; parts++) {
+    bool fits = true;
+    for (int d = 0; d < model->count; d++)
+      if (is_step(&model->declarations[d]))
+        fits &= is_whole(model->declarations[d].step_h / (HOURS_PER_YEAR / parts));
+    if (fits)
+      return HOURS_PER_YEAR / parts;
+  }
+  return 0;
+}
+
+void schedules_check_steps(const struct reading *reading, const struct model *model) {
+  struct arena *arena = reading->arena;
+  const double period_h = reading->scenario->period_h, fitting = fitting_period(model);
+  const char *instead = fitting > 0 ? arena_printf(arena, "[scenario] period = %s would do",
+                                                   step_text(fitting, arena))
+                                    : "no [scenario] period would do: give steps in whole months";
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *step = &model->declarations[d];
+    if (is_step(step) && !is_whole(step->step_h / period_h))
+      diagnostics_error(reading->diagnostics, step->place,
+                        "a step of %s is not a whole number of periods of %s; %s",
+                        step_text(step->step_h, arena), step_text(period_h, arena), instead);
+  }
 }
 
 // ---- each option's figures
@@ -201,9 +289,9 @@ static void clear_years(const struct resolving *resolving, const struct figure *
     const int d = i < 0 ? input->scale : input->years[i];
     if (figure_is_of_option(figures[d]))
       diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "'%s' has no effect on option '%s', whose '%s' is not a list by year",
+                        "'%s' has no effect on option '%s', whose '%s' is not a list %s",
                         resolving->scenario->model->declarations[d].name, resolving->option->id,
-                        input->name);
+                        input->name, step_words(input->step_h, resolving->arena));
     figures[d] = &figure_none;
   }
 }
@@ -218,8 +306,9 @@ static void refuse_rates(const struct resolving *resolving, const struct figure 
     for (int i = 0; i < rate->rated_count; i++)
       if (figures[rate->rated[i]]->year_count)
         diagnostics_error(resolving->diagnostics, figures[d]->place,
-                          "option '%s' has both '%s' as a list by year and '%s': give only one",
+                          "option '%s' has both '%s' as a list %s and '%s': give only one",
                           resolving->option->id, model->declarations[rate->rated[i]].name,
+                          step_words(model->declarations[rate->rated[i]].step_h, resolving->arena),
                           rate->name);
   }
 }
@@ -248,10 +337,13 @@ void schedules_settle(const struct resolving *resolving) {
 // ---- warnings
 
 static void warn(struct scenario *scenario, struct option *option, const struct figure *list,
-                 const char *name, const char *horizon, struct arena *arena) {
+                 const struct declaration *input, const char *horizon, struct arena *arena) {
+  const char *values = input->step_h > 0
+                           ? arena_printf(arena, "values, %s", step_words(input->step_h, arena))
+                           : "years";
   const char *text =
-      arena_printf(arena, "'%s' has %zu years; those beyond the horizon of %s have no effect", name,
-                   list->year_count, horizon);
+      arena_printf(arena, "'%s' has %zu %s; those beyond the horizon of %s have no effect",
+                   input->name, list->year_count, values, horizon);
   if (figure_is_of_option(list)) {
     texts_add(&option->warnings, arena, "%s", text);
     return;
@@ -268,14 +360,15 @@ void schedules_warn(struct scenario *scenario, struct arena *arena) {
   for (size_t o = 0; o < scenario->option_count; o++) {
     struct option *option = &scenario->options[o];
     const struct figure *figure = option_figure(scenario, option, scenario->selected, horizon);
-    const double years = figure->value / HOURS_PER_YEAR;
     const char *text =
         figure->text ? figure->text
                      : quantity_text(figure->value, &model->declarations[horizon].unit, arena);
     for (int d = 0; d < model->count; d++) {
+      const struct declaration *input = &model->declarations[d];
       const struct figure *list = option_figure(scenario, option, scenario->selected, d);
-      if (!model->declarations[d].ages && (double)list->year_count > ceil(round(years * 1e9) / 1e9))
-        warn(scenario, option, list, model->declarations[d].name, text, arena);
+      const double steps = figure->value / (input->step_h > 0 ? input->step_h : HOURS_PER_YEAR);
+      if (!input->ages && (double)list->year_count > ceil(round(steps * 1e9) / 1e9))
+        warn(scenario, option, list, input, text, arena);
     }
   }
 }
