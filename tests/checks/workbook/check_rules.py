@@ -143,7 +143,7 @@ def check(folder):
     """(passed, failed) of every example, and of the rules themselves on one with every sheet."""
     examples = [*harness.FOR_READING, *harness.EXAMPLES] if DEEP else \
         [scenario for scenario in harness.EXAMPLES if scenario.stem in TELLING]
-    examples += [Path(__file__).resolve().parent / name for name in ('by_year.ini', 'late.ini', 'late_stages.ini')]
+    examples += [Path(__file__).resolve().parent / name for name in ('by_year.ini', 'steps.ini', 'late.ini', 'late_stages.ini')]
     first = {scenario: runs(scenario, folder, 'first') for scenario in examples}
     totals, richest, subjects = [], None, {}
     for scenario in examples:
