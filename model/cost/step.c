@@ -85,8 +85,11 @@ int step_declare(struct model *model, double hours, struct place place,
   const char *name = series_name(hours, model->arena), *step = step_text(hours, model->arena);
   const int found = model_find(model, name), year = model_find(model, "year");
   if (found >= 0 && model->declarations[found].kind == DECLARATION_SERIES &&
-      model->declarations[found].step_h > 0)
+      model->declarations[found].step_h > 0) {
+    if (!model->declarations[found].place.source)
+      model->declarations[found].place = place;
     return found;
+  }
   if (model_require(model, "elapsed", diagnostics) < 0)
     return -1;
   struct declaration *series = model_declare(model, name, place, diagnostics);

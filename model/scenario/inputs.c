@@ -216,6 +216,7 @@ static void parse_list(const struct inputs *inputs, struct figure *figure, int d
   }
   figure->years = years;
   figure->year_count = count;
+  figure->step_h = step.text ? step_time(&step, diagnostics) : 0;
   figure->value = years[0].value;
 }
 

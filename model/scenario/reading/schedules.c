@@ -38,39 +38,62 @@ static int scheduled(const struct model *model, const char *key, struct arena *a
   return -1;
 }
 
-// What lists the text has of an input.
+// What lists of an input there are.
 struct lists {
-  struct schedule schedule;
-  struct place first; // of the list whose step counts; no source: there is none
+  struct place first; // of the file's own; no source: it has none
+  double own_h;       // the step of the file's own; 0: by year
+  double common_h;    // the longest time of which all steps are whole numbers, those of a file to
+                      // be compared with included; 0: there are none
+  bool stepped;       // some do not go by year
+  double last_h;      // when the last value begins to hold
+  bool scaled;        // there is a range in %
 };
 
 struct counting {
   const struct model *model;
   struct lists *lists; // [model->count]
+  bool own;            // of the file itself, or of one that it is to be compared with
   struct arena *arena;
   struct diagnostics *diagnostics;
 };
 
-// One input has one step, as its values are the same inputs in all options and cases.
+// A step in hours, where 0 is by year.
+static double hours_of(double step_h) {
+  return step_h > 0 ? step_h : HOURS_PER_YEAR;
+}
+
+static double common_part(double a, double b) {
+  while (b > 1e-6) {
+    const double rest = fmod(a, b);
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// One input has one step in a scenario, as its values are the same inputs in all options and cases.
 static void take_step(const struct counting *counting, int declaration, double step_h,
                       struct place place) {
   struct lists *lists = &counting->lists[declaration];
   struct arena *arena = counting->arena;
-  if (!lists->first.source) {
-    lists->first = lists->schedule.place = place;
-    lists->schedule.step_h = step_h;
-  } else if (lists->schedule.step_h != step_h)
+  if (counting->own && lists->first.source && lists->own_h != step_h)
     diagnostics_error(counting->diagnostics, place,
                       "'%s' goes %s here, and %s at %s:%d: all lists of an input have one step",
                       counting->model->declarations[declaration].name, step_words(step_h, arena),
-                      step_words(lists->schedule.step_h, arena), lists->first.source->name,
+                      step_words(lists->own_h, arena), lists->first.source->name,
                       lists->first.line);
+  if (counting->own && !lists->first.source) {
+    lists->first = place;
+    lists->own_h = step_h;
+  }
+  lists->stepped |= step_h > 0;
+  lists->common_h = common_part(hours_of(step_h), lists->common_h);
 }
 
 static void count_list(const struct counting *counting, int declaration, const char *text,
                        struct place place) {
   const bool ages = counting->model->declarations[declaration].ages;
-  struct schedule *schedule = &counting->lists[declaration].schedule;
+  struct lists *lists = &counting->lists[declaration];
   struct diagnostics quiet = {.arena = counting->arena}; // inputs.c reports a wrong step
   const struct list_value step = step_split(text, place, &text, counting->arena);
   const double step_h = step.text && !ages ? step_time(&step, &quiet) : 0;
@@ -80,7 +103,7 @@ static void count_list(const struct counting *counting, int declaration, const c
   if (count > most || quiet.errors)
     return;
   take_step(counting, declaration, step_h, step.text ? step.place : place);
-  schedule->count = (int)count > schedule->count ? (int)count : schedule->count;
+  lists->last_h = fmax(lists->last_h, (double)(count - 1) * hours_of(step_h));
 }
 
 static void count_key(const struct counting *counting, bool is_range, const char *name,
@@ -88,9 +111,8 @@ static void count_key(const struct counting *counting, bool is_range, const char
   const int d = scheduled(counting->model, name, counting->arena);
   if (d < 0)
     return;
-  struct schedule *schedule = &counting->lists[d].schedule;
   if (is_range && range_is_scale(&counting->model->declarations[d], value))
-    schedule->count = schedule->count ? schedule->count : 1;
+    counting->lists[d].scaled = true;
   else if (!is_range && text_is_list(value) && !text_is_tiers(value))
     count_list(counting, d, value, place);
 }
@@ -118,20 +140,41 @@ static void count_setting(const struct counting *counting, const char *setting) 
   count_key(counting, false, arena_copy_n(counting->arena, setting, length), equals + 1, place);
 }
 
+// A step that is only part of the file's own is no step of a list, and need not be a number of
+// periods; its own does.
+static void declare_lists(const struct reading *reading, struct model *model, int declaration,
+                          const struct lists *lists) {
+  const double step_h = lists->stepped ? lists->common_h : 0;
+  const bool is_own = lists->first.source && step_h == lists->own_h;
+  const struct schedule schedule = {1 + (int)round(lists->last_h / hours_of(step_h)), step_h,
+                                    is_own ? lists->first : nowhere};
+  if (lists->first.source && !is_own && lists->own_h > 0)
+    step_declare(model, lists->own_h, lists->first, reading->diagnostics);
+  if (schedule.count > MAX_LIST)
+    diagnostics_error(reading->diagnostics, lists->first,
+                      "comparing the lists of '%s' takes %d values, one %s, of which at most %d "
+                      "are allowed",
+                      model->declarations[declaration].name, schedule.count,
+                      step_words(step_h, reading->arena), MAX_LIST);
+  else if (lists->common_h > 0 || lists->scaled)
+    schedule_declare(model, declaration, &schedule, reading->diagnostics);
+}
+
 void schedules_declare(const struct reading *reading, struct model *model) {
   const struct scenario_text *text = reading->spoken;
   const int count = model->count;
   struct arena scratch = {NULL};
-  const struct counting counting = {model,
-                                    arena_array(&scratch, (size_t)count, sizeof(struct lists)),
-                                    &scratch, reading->diagnostics};
-  for (size_t i = 0; i < text->section_count; i++)
+  struct counting counting = {model, arena_array(&scratch, (size_t)count, sizeof(struct lists)),
+                              true, &scratch, reading->diagnostics};
+  for (size_t i = 0; i < text->section_count; i++) {
+    counting.own = i < reading->text->section_count;
     count_section(&counting, &text->sections[i]);
+  }
+  counting.own = true;
   for (size_t i = 0; i < reading->request->setting_count; i++)
     count_setting(&counting, reading->request->settings[i]);
   for (int d = 0; d < count; d++)
-    if (counting.lists[d].schedule.count)
-      schedule_declare(model, d, &counting.lists[d].schedule, reading->diagnostics);
+    declare_lists(reading, model, d, &counting.lists[d]);
   arena_free(&scratch);
 }
 
@@ -141,8 +184,10 @@ static bool is_whole(double times) {
   return times > 1 - 1e-9 && fabs(times - round(times)) < 1e-9 * times;
 }
 
+// Whether it counts the steps of a list of this file.
 static bool is_step(const struct declaration *declaration) {
-  return declaration->kind == DECLARATION_SERIES && declaration->step_h > 0;
+  return declaration->kind == DECLARATION_SERIES && declaration->step_h > 0 &&
+         declaration->place.source;
 }
 
 // The longest period of which all steps are whole numbers; 0: there is none.
@@ -175,6 +220,18 @@ void schedules_check_steps(const struct reading *reading, const struct model *mo
 
 // ---- each option's figures
 
+// The value of a list that holds in a step of the input's lists.
+static size_t index_at(const struct figure *list, const struct declaration *input, size_t number) {
+  const double ratio = hours_of(input->step_h) / hours_of(list->step_h);
+  return (size_t)floor((double)number * ratio + 1e-9);
+}
+
+// The number of steps of the input's lists until the last value of this one.
+static size_t steps_of(const struct figure *list, const struct declaration *input) {
+  const double ratio = hours_of(list->step_h) / hours_of(input->step_h);
+  return list->year_count ? 1 + (size_t)round((double)(list->year_count - 1) * ratio) : 0;
+}
+
 // The number of values of an input in the option's longest case; 0: it has no list.
 static size_t longest(const struct resolving *resolving, int declaration) {
   const struct declaration *input = &resolving->scenario->model->declarations[declaration];
@@ -183,7 +240,8 @@ static size_t longest(const struct resolving *resolving, int declaration) {
   for (size_t c = 0; c < resolving->scenario->case_count; c++) {
     const struct figure *figure = resolving_figures(resolving, c)[declaration];
     said &= figure_is_stated(figure);
-    most = figure->year_count > most ? figure->year_count : most;
+    const size_t steps = steps_of(figure, input);
+    most = steps > most ? steps : most;
   }
   return !most && said && ranges_name(resolving->scenario, resolving->number, input->scale) ? 1
                                                                                             : most;
@@ -258,9 +316,10 @@ static void put_years(const struct resolving *resolving, const struct figure **f
   const struct declaration *input = &resolving->scenario->model->declarations[declaration];
   struct figure list = *as_list(resolving, figures[declaration]);
   for (size_t i = 0; i < count; i++) {
-    const struct list_figure *year = &list.years[i < list.year_count ? i : list.year_count - 1];
+    const size_t at = index_at(&list, input, i);
+    const struct list_figure *year = &list.years[at < list.year_count ? at : list.year_count - 1];
     struct figure figure = list;
-    const bool beyond = input->ages && i >= list.year_count;
+    const bool beyond = input->ages && at >= list.year_count;
     figure.value = beyond ? 0 : year->value;
     figure.text = beyond ? quantity_text(0, &input->unit, resolving->arena) : year->text;
     figure.place = year->place;
@@ -337,13 +396,13 @@ void schedules_settle(const struct resolving *resolving) {
 // ---- warnings
 
 static void warn(struct scenario *scenario, struct option *option, const struct figure *list,
-                 const struct declaration *input, const char *horizon, struct arena *arena) {
-  const char *values = input->step_h > 0
-                           ? arena_printf(arena, "values, %s", step_words(input->step_h, arena))
+                 const char *name, const char *horizon, struct arena *arena) {
+  const char *values = list->step_h > 0
+                           ? arena_printf(arena, "values, %s", step_words(list->step_h, arena))
                            : "years";
   const char *text =
-      arena_printf(arena, "'%s' has %zu %s; those beyond the horizon of %s have no effect",
-                   input->name, list->year_count, values, horizon);
+      arena_printf(arena, "'%s' has %zu %s; those beyond the horizon of %s have no effect", name,
+                   list->year_count, values, horizon);
   if (figure_is_of_option(list)) {
     texts_add(&option->warnings, arena, "%s", text);
     return;
@@ -366,9 +425,9 @@ void schedules_warn(struct scenario *scenario, struct arena *arena) {
     for (int d = 0; d < model->count; d++) {
       const struct declaration *input = &model->declarations[d];
       const struct figure *list = option_figure(scenario, option, scenario->selected, d);
-      const double steps = figure->value / (input->step_h > 0 ? input->step_h : HOURS_PER_YEAR);
+      const double steps = figure->value / hours_of(list->step_h);
       if (!input->ages && (double)list->year_count > ceil(round(steps * 1e9) / 1e9))
-        warn(scenario, option, list, input, text, arena);
+        warn(scenario, option, list, input->name, text, arena);
     }
   }
 }
