@@ -152,10 +152,10 @@ static void declare_lists(const struct reading *reading, struct model *model, in
     step_declare(model, lists->own_h, lists->first, reading->diagnostics);
   if (schedule.count > MAX_LIST)
     diagnostics_error(reading->diagnostics, lists->first,
-                      "comparing the lists of '%s' takes %d values, one %s, of which at most %d "
-                      "are allowed",
-                      model->declarations[declaration].name, schedule.count,
-                      step_words(step_h, reading->arena), MAX_LIST);
+                      "comparing the lists of '%s' takes a value %s, %d in all: at most %d are "
+                      "allowed",
+                      model->declarations[declaration].name, step_words(step_h, reading->arena),
+                      schedule.count, MAX_LIST);
   else if (lists->common_h > 0 || lists->scaled)
     schedule_declare(model, declaration, &schedule, reading->diagnostics);
 }
