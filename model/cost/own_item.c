@@ -4,9 +4,9 @@
 #include "base/short_text.h"
 #include "base/source.h"
 #include "model/cost/formula.h"
+#include "model/cost/list_text.h"
 #include "model/cost/model_currency.h"
 #include "model/cost/model_read.h"
-#include "model/cost/schedule.h"
 #include "model/cost/step.h"
 #include "model/cost/units.h"
 

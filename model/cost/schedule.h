@@ -1,9 +1,8 @@
 // schedule: an input given by year, or every so many months: a list of values, the last of which
 // holds from then on.
 //
-// "2, 1, 1 FTE": a comma and a blank separate values, so that "30,000 USD" is not a list but a
-// mistake. A value without a unit takes the unit of the last value. The first value holds for the
-// purchase and until the first anniversary of operation; year = floor(elapsed).
+// "2, 1, 1 FTE" (list_text.h): the first value holds for the purchase and until the first
+// anniversary of operation; year = floor(elapsed).
 //
 // If an input NAME is a list of at most k values in a scenario, its model also has
 //   NAME_year_1 ... NAME_year_k  inputs; an option with a shorter list repeats its last value
@@ -30,23 +29,6 @@ enum {
   MAX_LIST = MAX_STEPS, // values of any list
   MAX_TIERS = 4         // as many as tco.ini declares
 };
-
-// A value of a list, complete with its unit.
-struct list_value {
-  const char *text; // "1 FTE"; "" if there is nothing between two commas
-  struct place place;
-};
-
-// Whether a comma separates values in the text.
-bool text_is_list(const char *text);
-
-// Whether the text states the number from which each value holds: "8 % from 100 gpu, 14 % from 500
-// gpu".
-bool text_is_tiers(const char *text);
-
-// The values of a list, or the one value of any other text, in the arena; at least one.
-const struct list_value *list_split(const char *text, struct place place, size_t *count,
-                                    struct arena *arena);
 
 // Whether it is the text of a range in %, for an input that is not itself a share.
 bool range_is_scale(const struct declaration *input, const char *text);

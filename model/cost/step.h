@@ -11,8 +11,8 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "model/cost/list_text.h"
 #include "model/cost/model.h"
-#include "model/cost/schedule.h"
 
 #include <stdbool.h>
 

@@ -162,8 +162,8 @@ static const struct declaration *input_by_year(const struct model *model,
   return NULL;
 }
 
-// Refuses costs by year, or by other steps: these count from each purchase, so a later purchase would get the costs of
-// an earlier year.
+// Refuses costs by year, or by other steps: these count from each purchase, so a later purchase
+// would get the costs of an earlier time.
 static int refuse_years(const struct terms_reading *reading, const struct option *of,
                         struct place place) {
   const struct model *model = reading->scenario->model;

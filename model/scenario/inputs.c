@@ -2,6 +2,7 @@
 
 #include "base/short_text.h"
 #include "base/source.h"
+#include "model/cost/list_text.h"
 #include "model/cost/model_currency.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"

@@ -4,6 +4,7 @@
 #include "base/ini.h"
 #include "base/source.h"
 #include "base/texts.h"
+#include "model/cost/list_text.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
 #include "model/cost/step.h"
