@@ -1,5 +1,6 @@
 #include "model/cost/schedule.h"
 
+#include "base/arena.h"
 #include "model/cost/formula.h"
 #include "model/cost/model_currency.h"
 #include "model/cost/quantity.h"
@@ -110,8 +111,8 @@ static int declare_year(const struct declaring *declaring, int year) {
   return 0;
 }
 
-// "engineers_year_1 * (year = 0) + engineers_year_2 * (year >= 1)", by the series `clock`. A list by
-// age counts from 1, and does not hold beyond its end.
+// "engineers_year_1 * (year = 0) + engineers_year_2 * (year >= 1)", by the series `clock`. A list
+// by age counts from 1, and does not hold beyond its end.
 static const char *by_clock(const struct model *model, const struct declaration *input,
                             const char *clock) {
   const char *text = "";

@@ -14,7 +14,6 @@
 #ifndef PERTOKEN_MODEL_COST_SCHEDULE_H
 #define PERTOKEN_MODEL_COST_SCHEDULE_H
 
-#include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/cost/model.h"
