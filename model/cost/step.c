@@ -42,10 +42,11 @@ double step_time(const struct list_value *step, struct diagnostics *diagnostics)
   if (quantity_parse(step->text, step->place, unit_constant("month", diagnostics->arena), &hours,
                      diagnostics))
     return 0;
-  if (hours > 0)
+  if (hours > 0 && hours <= MAX_STEP_YEARS * HOURS_PER_YEAR)
     return hours;
-  diagnostics_error(diagnostics, step->place, "the step of a list must be above 0 month, not %s",
-                    step->text);
+  diagnostics_error(diagnostics, step->place,
+                    "the step of a list must be above 0 month and at most %d yr, not %s",
+                    MAX_STEP_YEARS, step->text);
   return 0;
 }
 

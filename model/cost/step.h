@@ -16,6 +16,8 @@
 
 #include <stdbool.h>
 
+enum { MAX_STEP_YEARS = 30 }; // the longest horizon that tco.ini allows
+
 // Splits "512, 1024 gpu every 6 month" into *values, "512, 1024 gpu", and the step, "6 month". A
 // list by year has no step: its text is NULL, and *values is the whole text.
 struct list_value step_split(const char *text, struct place place, const char **values,

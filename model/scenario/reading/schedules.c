@@ -73,38 +73,43 @@ static double common_part(double a, double b) {
 }
 
 // One input has one step in a scenario, as its values are the same inputs in all options and cases.
-static void take_step(const struct counting *counting, int declaration, double step_h,
-                      struct place place) {
-  struct lists *lists = &counting->lists[declaration];
+// Returns true after an error.
+static bool refuse_other_step(const struct counting *counting, int declaration, double step_h,
+                              struct place place) {
+  const struct lists *lists = &counting->lists[declaration];
   struct arena *arena = counting->arena;
-  if (counting->own && lists->first.source && lists->own_h != step_h)
-    diagnostics_error(counting->diagnostics, place,
-                      "'%s' goes %s here, and %s at %s:%d: all lists of an input have one step",
-                      counting->model->declarations[declaration].name, step_words(step_h, arena),
-                      step_words(lists->own_h, arena), lists->first.source->name,
-                      lists->first.line);
+  if (!counting->own || !lists->first.source || lists->own_h == step_h)
+    return false;
+  diagnostics_error(counting->diagnostics, place,
+                    "'%s' goes %s here, and %s at %s:%d: all lists of an input have one step",
+                    counting->model->declarations[declaration].name, step_words(step_h, arena),
+                    step_words(lists->own_h, arena), lists->first.source->name, lists->first.line);
+  return true;
+}
+
+static void take_list(const struct counting *counting, struct lists *lists, double step_h,
+                      size_t count, struct place place) {
   if (counting->own && !lists->first.source) {
     lists->first = place;
     lists->own_h = step_h;
   }
   lists->stepped |= step_h > 0;
   lists->common_h = common_part(hours_of(step_h), lists->common_h);
+  lists->last_h = fmax(lists->last_h, (double)(count - 1) * hours_of(step_h));
 }
 
 static void count_list(const struct counting *counting, int declaration, const char *text,
                        struct place place) {
   const bool ages = counting->model->declarations[declaration].ages;
-  struct lists *lists = &counting->lists[declaration];
   struct diagnostics quiet = {.arena = counting->arena}; // inputs.c reports a wrong step
   const struct list_value step = step_split(text, place, &text, counting->arena);
   const double step_h = step.text && !ages ? step_time(&step, &quiet) : 0;
   const size_t most = step_h > 0 ? MAX_STEPS : MAX_YEARS;
+  const struct place at = step.text ? step.place : place;
   size_t count;
   list_split(text, place, &count, counting->arena);
-  if (count > most || quiet.errors)
-    return;
-  take_step(counting, declaration, step_h, step.text ? step.place : place);
-  lists->last_h = fmax(lists->last_h, (double)(count - 1) * hours_of(step_h));
+  if (count <= most && !quiet.errors && !refuse_other_step(counting, declaration, step_h, at))
+    take_list(counting, &counting->lists[declaration], step_h, count, at);
 }
 
 static void count_key(const struct counting *counting, bool is_range, const char *name,
@@ -147,18 +152,19 @@ static void declare_lists(const struct reading *reading, struct model *model, in
                           const struct lists *lists) {
   const double step_h = lists->stepped ? lists->common_h : 0;
   const bool is_own = lists->first.source && step_h == lists->own_h;
-  const struct schedule schedule = {1 + (int)round(lists->last_h / hours_of(step_h)), step_h,
-                                    is_own ? lists->first : nowhere};
+  const double count = 1 + round(lists->last_h / hours_of(step_h));
   if (lists->first.source && !is_own && lists->own_h > 0)
     step_declare(model, lists->own_h, lists->first, reading->diagnostics);
-  if (schedule.count > MAX_LIST)
+  if (count > MAX_LIST)
     diagnostics_error(reading->diagnostics, lists->first,
-                      "comparing the lists of '%s' takes a value %s, %d in all: at most %d are "
+                      "comparing the lists of '%s' takes a value %s, %.0f in all: at most %d are "
                       "allowed",
                       model->declarations[declaration].name, step_words(step_h, reading->arena),
-                      schedule.count, MAX_LIST);
+                      count, MAX_LIST);
   else if (lists->common_h > 0 || lists->scaled)
-    schedule_declare(model, declaration, &schedule, reading->diagnostics);
+    schedule_declare(model, declaration,
+                     &(struct schedule){(int)count, step_h, is_own ? lists->first : nowhere},
+                     reading->diagnostics);
 }
 
 void schedules_declare(const struct reading *reading, struct model *model) {
