@@ -137,6 +137,11 @@ bool declaration_is_series(const struct declaration *declaration) {
          (declaration->year_count > 1 && !strcmp(declaration->schedule, declaration->name));
 }
 
+bool declaration_is_clock(const struct declaration *declaration) {
+  return declaration->kind == DECLARATION_SERIES &&
+         (declaration->step_h > 0 || !strcmp(declaration->name, "year"));
+}
+
 const char *declaration_key(const struct model *model, int declaration) {
   const struct declaration *input = &model->declarations[declaration];
   const char *key = input->given_as;

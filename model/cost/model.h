@@ -71,6 +71,7 @@ struct declaration {
   const char *tiers;            // the stems of the inputs that hold its volume tiers; or NULL
   int *years, year_count;       // NAME_year_1, ... if it is a list in some option: schedule.h
   int scale, year_of, scale_of; // NAME_scale; NAME of NAME_year_1, of NAME_scale; or -1
+  double step_h; // of a list that does not go by year, and of the series that counts such steps
   const char *given_as; // the scenario key for it, and for the next with the same key; or NULL
   const char *family;   // of inputs that an option has once it is given one of them; or NULL
   const char *notice;   // NULL for none
@@ -134,6 +135,9 @@ bool model_excludes(const struct model *model, int a, int b);
 // Whether the declaration has a value per period. An input does in the options that give it by
 // year.
 bool declaration_is_series(const struct declaration *declaration);
+
+// Whether it counts time from the start of operation, for lists: `year`, or the steps of step.h.
+bool declaration_is_clock(const struct declaration *declaration);
 
 // A scenario's key for an input: its name or, if one key stands for several inputs, that key for
 // the first of them and "" for the others.

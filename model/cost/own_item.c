@@ -4,9 +4,10 @@
 #include "base/short_text.h"
 #include "base/source.h"
 #include "model/cost/formula.h"
+#include "model/cost/list_text.h"
 #include "model/cost/model_currency.h"
 #include "model/cost/model_read.h"
-#include "model/cost/schedule.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 
 #include <stdbool.h>
@@ -202,20 +203,35 @@ static struct node *binary(enum node_kind kind, struct node *left, struct node *
   return node;
 }
 
-// A list's value in its year and zero in other years; the last value holds from then on.
-static struct node *in_year(const struct adding *adding, struct node *formula, size_t year,
-                            bool last) {
+// A list's value in its year or step, and zero in others; the last value holds from then on.
+static struct node *in_step(const struct adding *adding, struct node *formula, const char *clock,
+                            size_t number, bool last) {
   struct arena *arena = adding->model->arena;
-  const char *text = arena_printf(arena, "year %s %zu", last ? ">=" : "=", year);
+  const char *text = arena_printf(arena, "%s %s %zu", clock, last ? ">=" : "=", number);
   struct node *flag = formula_parse(text, formula->place, arena, adding->diagnostics);
   return binary(NODE_MULTIPLY, formula, flag, arena);
 }
 
-// A formula, or a list of formulas by year, with inputs in place of its numbers.
+// The series that says which formula of a list holds; NULL after an error.
+static const char *clock_of(const struct adding *adding, const struct list_value *step) {
+  if (!step->text)
+    return "year";
+  const double step_h = step_time(step, adding->diagnostics);
+  const int series =
+      step_h > 0 ? step_declare(adding->model, step_h, step->place, adding->diagnostics) : -1;
+  return series < 0 ? NULL : adding->model->declarations[series].name;
+}
+
+// A formula, or a list of formulas by year or by another step, with inputs in place of its numbers.
 static struct node *parse_formula(struct adding *adding, const struct ini_key *key) {
   struct arena *arena = adding->model->arena;
   size_t count;
-  const struct list_value *list = list_split(key->value, key->value_place, &count, arena);
+  const char *text;
+  const struct list_value step = step_split(key->value, key->value_place, &text, arena);
+  const struct list_value *list = list_split(text, key->value_place, &count, arena);
+  const char *clock = clock_of(adding, &step);
+  if (!clock || step_refuse_lone(key->value, key->value_place, adding->diagnostics))
+    return NULL;
   struct node *sum = NULL;
   for (size_t i = 0; i < count; i++) {
     struct node *formula = formula_parse(list[i].text, list[i].place, arena, adding->diagnostics);
@@ -223,7 +239,7 @@ static struct node *parse_formula(struct adding *adding, const struct ini_key *k
       return NULL;
     lift_numbers(adding, formula);
     if (count > 1)
-      formula = in_year(adding, formula, i, i + 1 == count);
+      formula = in_step(adding, formula, clock, i, i + 1 == count);
     sum = sum ? binary(NODE_ADD, sum, formula, arena) : formula;
   }
   return sum;

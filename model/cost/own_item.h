@@ -1,6 +1,6 @@
 // own_item: a user's own line item, [item NAME] of a scenario.
 //
-//   label, unit, formula    as in the model's text; the formula may be a list by year: schedule.h
+//   label, unit, formula    as in the model's text; the formula may be a list: schedule.h
 //   group                   capex, or opex: an amount in money, or in money per time
 //   escalation              of an opex item: its growth per year
 //   options                 the options that have it; else all

@@ -1,94 +1,25 @@
 #include "model/cost/schedule.h"
 
+#include "base/arena.h"
 #include "model/cost/formula.h"
 #include "model/cost/model_currency.h"
 #include "model/cost/quantity.h"
-#include "model/cost/typed_unit.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 
 #include <string.h>
-
-// ---- the text of a list
-
-static bool separates(const char *at) {
-  return *at == ',' && (!at[1] || strchr(" \t,", at[1]));
-}
-
-// The length of a list's value: up to the next comma outside brackets.
-static size_t value_length(const char *text) {
-  size_t length = 0;
-  for (int depth = 0; text[length] && (depth > 0 || !separates(text + length)); length++)
-    depth += (text[length] == '(') - (text[length] == ')');
-  return length;
-}
-
-bool text_is_list(const char *text) {
-  return text[value_length(text)] != 0;
-}
-
-bool text_is_tiers(const char *text) {
-  return strstr(text, " from ") != NULL;
-}
-
-// The text after a number, or NULL if the text is something else.
-static const char *behind_number(const char *text) {
-  double ignored;
-  text += *text == '-' || *text == '+';
-  text += strspn(text, " \t");
-  const size_t length = number_prefix(text, &ignored);
-  text += length;
-  text += typed_unit_multiple(text, false, &ignored);
-  return length ? text + strspn(text, " \t") : NULL;
-}
-
-// The unit of a value, also of several words ("USD per kWh"), or "".
-static const char *unit_of(const char *text, struct arena *arena) {
-  const char *unit = behind_number(text);
-  if (!unit || !*unit || strchr(",._0123456789", *unit))
-    return "";
-  const char *own = quantity_spelled_out(unit, arena);
-  struct unit ignored;
-  return !strpbrk(unit, " +-*()^") || !own[unit_prefix(own, &ignored, arena)] ? unit : "";
-}
-
-static bool has_no_unit(const char *text) {
-  const char *unit = behind_number(text);
-  return unit && !*unit;
-}
-
-const struct list_value *list_split(const char *text, struct place place, size_t *count,
-                                    struct arena *arena) {
-  struct list_value *values = arena_array(arena, strlen(text) + 1, sizeof *values);
-  const char *at = text;
-  *count = 0;
-  for (bool more = true; more;) {
-    at += strspn(at, " \t");
-    size_t length = value_length(at), shown = length;
-    while (shown && strchr(" \t", at[shown - 1]))
-      shown--;
-    struct list_value *value = &values[(*count)++];
-    *value = (struct list_value){arena_copy_n(arena, at, shown), place};
-    value->place.column += (int)(at - text);
-    more = at[length] == ',';
-    at += length + more;
-  }
-  const char *unit = unit_of(values[*count - 1].text, arena);
-  for (size_t i = 0; i + 1 < *count && *unit; i++)
-    if (has_no_unit(values[i].text))
-      values[i].text = arena_printf(arena, "%s %s", values[i].text, unit);
-  return values;
-}
 
 bool range_is_scale(const struct declaration *input, const char *text) {
   const char *end = strrchr(text, ')');
   return end && !input->unit.percents && !strcmp(end + 1 + strspn(end + 1, " \t"), "%");
 }
 
-// ---- what it needs in the model
+// ---- what a list needs in the model
 
 struct declaring {
   struct model *model;
-  int input; // whose list it is
+  int input;         // whose list it is
+  const char *clock; // the series that says which of its values holds
   struct diagnostics *diagnostics;
 };
 
@@ -130,7 +61,8 @@ static int declare(const struct declaring *declaring, const char *ending, const 
 }
 
 static int declare_scale(const struct declaring *declaring) {
-  const int scale = declare(declaring, "scale", "all years");
+  const bool stepped = declaring->model->declarations[declaring->input].step_h > 0;
+  const int scale = declare(declaring, "scale", stepped ? "all steps" : "all years");
   if (scale < 0)
     return -1;
   struct declaration *input = &declaring->model->declarations[scale];
@@ -142,12 +74,22 @@ static int declare_scale(const struct declaring *declaring) {
   return 0;
 }
 
+// From when a value holds: "year 2", "after 6 month".
+static const char *held_from(const struct declaration *of, int number, struct arena *arena) {
+  if (of->ages)
+    return arena_printf(arena, "at %d yr", number);
+  if (of->step_h == 0)
+    return arena_printf(arena, "year %d", number);
+  return number == 1 ? "from the outset"
+                     : arena_printf(arena, "after %s", step_text((number - 1) * of->step_h, arena));
+}
+
 // NAME_year_1, ...; where a list has ended, the value is that of the year before.
 static int declare_year(const struct declaring *declaring, int year) {
   struct model *model = declaring->model;
   const struct declaration of = model->declarations[declaring->input];
-  const int number = declare(declaring, arena_printf(model->arena, "year_%d", year),
-                             arena_printf(model->arena, of.ages ? "at %d yr" : "year %d", year));
+  const char *name = arena_printf(model->arena, of.step_h > 0 ? "step_%d" : "year_%d", year);
+  const int number = declare(declaring, name, held_from(&of, year, model->arena));
   if (number < 0)
     return -1;
   struct declaration *input = &model->declarations[number];
@@ -169,28 +111,28 @@ static int declare_year(const struct declaring *declaring, int year) {
   return 0;
 }
 
-// "engineers_year_1 * (year = 0) + engineers_year_2 * (year >= 1)"; by age, from 1, the last does
-// not hold on.
-static const char *by_year(const struct model *model, const struct declaration *input,
-                           const char *age) {
+// "engineers_year_1 * (year = 0) + engineers_year_2 * (year >= 1)", by the series `clock`. A list
+// by age counts from 1, and does not hold beyond its end.
+static const char *by_clock(const struct model *model, const struct declaration *input,
+                            const char *clock) {
   const char *text = "";
-  if (input->year_count == 1 && !age)
+  if (input->year_count == 1 && !input->ages)
     return model->declarations[input->years[0]].name;
   for (int i = 0; i < input->year_count; i++) {
-    const bool last = i + 1 == input->year_count && !age;
+    const bool last = i + 1 == input->year_count && !input->ages;
     const char *name = model->declarations[input->years[i]].name;
-    text = arena_printf(model->arena, "%s%s%s * (%s %s %d)", text, i ? " + " : "", name,
-                        age ? age : "year", last ? ">=" : "=", age ? i + 1 : i);
+    text = arena_printf(model->arena, "%s%s%s * (%s %s %d)", text, i ? " + " : "", name, clock,
+                        last ? ">=" : "=", input->ages ? i + 1 : i);
   }
   return text;
 }
 
 // The formula of a list's value, with whole numbers rounded up and a share limited to its maximum.
 static const char *value_text(const struct model *model, const struct declaration *input,
-                              const char *age) {
+                              const char *clock) {
   struct arena *arena = model->arena;
   const char *text = arena_printf(arena, "%s * (%s)", model->declarations[input->scale].name,
-                                  by_year(model, input, age));
+                                  by_clock(model, input, clock));
   if (input->integer)
     text = arena_printf(arena, "ceil(%s)", text);
   return input->has_max ? arena_printf(arena, "min(%s, %s)",
@@ -228,7 +170,7 @@ static int put_ages(const struct declaring *declaring) {
 static int put_list(const struct declaring *declaring) {
   struct model *model = declaring->model;
   const struct declaration *input = &model->declarations[declaring->input];
-  const char *value = value_text(model, input, NULL);
+  const char *value = value_text(model, input, declaring->clock);
   const int scale = input->scale;
   if (!strcmp(input->schedule, input->name)) {
     put_first(declaring, declaring->input, value, scale);
@@ -252,16 +194,30 @@ static int put_list(const struct declaring *declaring) {
   return 0;
 }
 
-int schedule_declare(struct model *model, int declaration, int years,
+// The series that says which value of a list holds; NULL after an error.
+static const char *declare_clock(const struct declaring *declaring,
+                                 const struct schedule *schedule) {
+  if (schedule->step_h == 0)
+    return "year";
+  const int series =
+      step_declare(declaring->model, schedule->step_h, schedule->place, declaring->diagnostics);
+  return series < 0 ? NULL : declaring->model->declarations[series].name;
+}
+
+int schedule_declare(struct model *model, int declaration, const struct schedule *schedule,
                      struct diagnostics *diagnostics) {
-  const struct declaring declaring = {model, declaration, diagnostics};
+  struct declaring declaring = {model, declaration, NULL, diagnostics};
+  declaring.clock = declare_clock(&declaring, schedule);
+  if (!declaring.clock)
+    return -1;
   struct declaration *input = &model->declarations[declaration];
-  input->years = arena_array(model->arena, (size_t)years, sizeof *input->years);
+  input->step_h = schedule->step_h;
+  input->years = arena_array(model->arena, (size_t)schedule->count, sizeof *input->years);
   if (declare_scale(&declaring))
     return -1;
-  for (int year = 1; year <= years; year++)
+  for (int year = 1; year <= schedule->count; year++)
     if (declare_year(&declaring, year))
       return -1;
-  model->declarations[declaration].year_count = years;
+  model->declarations[declaration].year_count = schedule->count;
   return model->declarations[declaration].ages ? put_ages(&declaring) : put_list(&declaring);
 }

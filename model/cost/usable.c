@@ -31,43 +31,47 @@ void model_mention(struct model *model, const char *key) {
 struct following {
   const struct model *model;
   const int *state;
-  int year;
   bool *seen;
 };
 
-static bool follows(const struct following *following, int declaration);
+static int followed(const struct following *following, int declaration);
 
-static bool formula_follows(const struct following *following, const struct node *node) {
+static int followed_in(const struct following *following, const struct node *node) {
+  int clock = -1;
   if (node->kind == NODE_NAME)
-    return follows(following, model_find(following->model, node->name));
-  for (int i = 0; i < node->argument_count; i++)
-    if (formula_follows(following, node->arguments[i]))
-      return true;
-  return false;
+    return followed(following, model_find(following->model, node->name));
+  for (int i = 0; i < node->argument_count && clock < 0; i++)
+    clock = followed_in(following, node->arguments[i]);
+  return clock;
 }
 
-static bool follows(const struct following *following, int declaration) {
-  if (declaration < 0 || declaration == following->year)
-    return declaration >= 0;
+static int followed(const struct following *following, int declaration) {
+  if (declaration < 0 || declaration_is_clock(&following->model->declarations[declaration]))
+    return declaration;
   if (following->seen[declaration])
-    return false;
+    return -1;
   following->seen[declaration] = true;
   const struct declaration *item = &following->model->declarations[declaration];
-  for (int a = 0; a < item->alternative_count; a++) {
+  int clock = -1;
+  for (int a = 0; a < item->alternative_count && clock < 0; a++) {
     const struct alternative *alternative = &item->alternatives[a];
     const bool used =
         following->state ? following->state[declaration] == a : !alternative->left_out;
-    if (used && alternative->formula && formula_follows(following, alternative->formula))
-      return true;
+    if (used && alternative->formula)
+      clock = followed_in(following, alternative->formula);
   }
-  return false;
+  return clock;
+}
+
+int model_followed_clock(const struct model *model, const int *state, int declaration) {
+  bool seen[model->count];
+  memset(seen, 0, sizeof seen);
+  const struct following following = {model, state, seen};
+  return followed(&following, declaration);
 }
 
 bool model_follows_year(const struct model *model, const int *state, int declaration) {
-  bool seen[model->count];
-  memset(seen, 0, sizeof seen);
-  const struct following following = {model, state, model_find(model, "year"), seen};
-  return following.year >= 0 && follows(&following, declaration);
+  return model_followed_clock(model, state, declaration) >= 0;
 }
 
 // ---- what is left out

@@ -22,8 +22,12 @@ void model_leave_out(struct model *model);
 // period.
 void model_settle_kinds(struct model *model);
 
-// Whether a declaration follows `year` by the formulas in use. state[declaration] is the formula in
-// use, as in a graph; without states, every formula that was not left out counts.
+// Whether a declaration follows `year`, or the steps of a list, by the formulas in use.
+// state[declaration] is the formula in use, as in a graph; without states, every formula that was
+// not left out counts.
 bool model_follows_year(const struct model *model, const int *state, int declaration);
+
+// The series that it follows, `year` or one of step.h; -1: none.
+int model_followed_clock(const struct model *model, const int *state, int declaration);
 
 #endif

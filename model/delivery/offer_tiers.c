@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/cost/list_text.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"

@@ -2,8 +2,8 @@
 
 #include "base/csv.h"
 #include "model/catalog/columns.h"
+#include "model/cost/list_text.h"
 #include "model/cost/quantity.h"
-#include "model/cost/schedule.h"
 #include "model/cost/units.h"
 
 #include <ctype.h>

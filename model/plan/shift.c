@@ -12,11 +12,12 @@ int shift_carrier(const struct scenario *scenario) {
   return model_find(scenario->model, "lead_time");
 }
 
-static bool reads(const struct node *node, int declaration) {
+// Whether it reads the year, or the steps of a list.
+static bool reads_clock(const struct model *model, const struct node *node) {
   if (node->kind == NODE_NAME)
-    return node->declaration == declaration;
+    return node->declaration >= 0 && declaration_is_clock(&model->declarations[node->declaration]);
   for (int i = 0; i < node->argument_count; i++)
-    if (reads(node->arguments[i], declaration))
+    if (reads_clock(model, node->arguments[i]))
       return true;
   return false;
 }
@@ -25,11 +26,10 @@ bool shift_matters(const struct scenario *scenario, const struct option *option)
   static const char *const of_the_decline[] = {"net_price", "order_time"};
   const struct model *model = scenario->model;
   const struct graph *graph = option->graph;
-  const int year = model_find(model, "year");
   for (int i = 0; i < graph->order_count; i++) {
     const char *name = model->declarations[graph->order[i]].name;
     if (strcmp(name, of_the_decline[0]) != 0 && strcmp(name, of_the_decline[1]) != 0 &&
-        reads(graph_formula(graph, graph->order[i]), year))
+        reads_clock(model, graph_formula(graph, graph->order[i])))
       return true;
   }
   return false;
@@ -59,7 +59,7 @@ static const struct graph *shifted_graph(const struct scenario *scenario, const 
                                          struct arena *arena) {
   const struct model *model = scenario->model;
   const size_t count = (size_t)model->count;
-  const int year = model_find(model, "year"), elapsed = model_find(model, "elapsed");
+  const int elapsed = model_find(model, "elapsed");
   const int carrier = shift_carrier(scenario);
   struct graph *copy = arena_alloc(arena, sizeof *copy);
   *copy = *graph;
@@ -68,7 +68,9 @@ static const struct graph *shifted_graph(const struct scenario *scenario, const 
   memcpy(copy->state, graph->state, count * sizeof *copy->state);
   memcpy(copy->formulas, graph->formulas, count * sizeof(const struct node *));
   copy->state[carrier] = GRAPH_INPUT;
-  copy->formulas[year] = shifted(graph_formula(graph, year), elapsed, carrier, arena);
+  for (int d = 0; d < model->count; d++)
+    if (declaration_is_clock(&model->declarations[d]) && graph->formulas[d])
+      copy->formulas[d] = shifted(graph->formulas[d], elapsed, carrier, arena);
   return copy;
 }
 

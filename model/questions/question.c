@@ -8,6 +8,7 @@
 #include "model/chance/distribution_text.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/cost/usable.h"
 #include "model/evidence/memory.h"
@@ -145,8 +146,16 @@ bool question_changing(const struct scenario *scenario, const struct option *opt
 const char *question_change_words(const struct scenario *scenario, const struct option *option,
                                   struct arena *arena) {
   const struct change *change = change_of(scenario, option);
-  return change ? arena_printf(arena, "changes %s (see its '%s')", change->when, change->item)
-                : NULL;
+  if (!change)
+    return NULL;
+  const struct model *model = scenario->model;
+  const int clock =
+      change->applies == follows_year
+          ? model_followed_clock(model, option->graph->state, model_find(model, change->item))
+          : -1;
+  const double step_h = clock < 0 ? 0 : model->declarations[clock].step_h;
+  return arena_printf(arena, "changes %s (see its '%s')",
+                      step_h > 0 ? step_words(step_h, arena) : change->when, change->item);
 }
 
 int question_refuse_changing(const struct scenario *scenario, const struct option *option,

@@ -7,6 +7,7 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/cost/usable.h"
 #include "model/questions/delivery_slip.h"
@@ -146,22 +147,23 @@ static int refuse_changing(const struct terms_reading *reading, const struct opt
 
 // The input of the option from which costs by year follow: a list, or a rate; NULL: an item of the
 // user's own.
-static const char *input_by_year(const struct model *model, const struct option *option) {
+static const struct declaration *input_by_year(const struct model *model,
+                                               const struct option *option) {
   static const char *const rates[] = {"inflation", "price_decline", "throughput_gain",
                                       "demand_growth"};
   for (int d = 0; d < model->count; d++)
     if (model->declarations[d].year_count && option_has(option, model->declarations[d].years[0]))
-      return model->declarations[d].name;
+      return &model->declarations[d];
   for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
     const int d = model_find(model, rates[i]);
     if (d >= 0 && option_has(option, d))
-      return rates[i];
+      return &model->declarations[d];
   }
   return NULL;
 }
 
-// Refuses costs by year: years count from each purchase, so a later purchase would get the costs of
-// an earlier year.
+// Refuses costs by year, or by other steps: these count from each purchase, so a later purchase
+// would get the costs of an earlier time.
 static int refuse_years(const struct terms_reading *reading, const struct option *of,
                         struct place place) {
   const struct model *model = reading->scenario->model;
@@ -169,10 +171,13 @@ static int refuse_years(const struct terms_reading *reading, const struct option
     return -1;
   if (!model_follows_year(model, of->graph->state, model_find(model, "tco")))
     return 0;
-  const char *input = input_by_year(model, of);
+  const struct declaration *input = input_by_year(model, of);
+  const char *words = input ? arena_printf(reading->arena, "%s, from '%s'",
+                                           step_words(input->step_h, reading->arena), input->name)
+                            : "by year";
   diagnostics_error(reading->diagnostics, place,
-                    "option '%s' has costs by year%s, which are not defined for a later purchase",
-                    of->id, input ? arena_printf(reading->arena, ", from '%s'", input) : "");
+                    "option '%s' has costs %s, which are not defined for a later purchase", of->id,
+                    words);
   return -1;
 }
 

@@ -54,6 +54,7 @@ struct figure {
   bool contained;                  // in what was measured of the whole node: nothing moves it alone
   const struct list_figure *years; // [year_count] of a list by year, whose first value is `value`
   size_t year_count;               // 0: a single value
+  double step_h;                   // of the list as typed; 0: by year
   const struct list_figure *tiers; // [2 * tier_count] of volume tiers: value, number, value, ...
   size_t tier_count;
 };

@@ -2,9 +2,11 @@
 
 #include "base/short_text.h"
 #include "base/source.h"
+#include "model/cost/list_text.h"
 #include "model/cost/model_currency.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/evidence/date.h"
 #include "model/evidence/grade.h"
@@ -169,22 +171,39 @@ static bool refuse_currencies(const struct inputs *inputs, const struct list_val
   return false;
 }
 
+// Refuses what the model cannot have declared: a wrong step, or more values than allowed. Returns
+// true after an error.
+static bool refuse_step(const struct declaration *input, const struct list_value *step,
+                        const struct list_value *list, size_t count,
+                        struct diagnostics *diagnostics) {
+  const size_t most = step->text ? MAX_STEPS : MAX_YEARS;
+  if (step->text && input->ages) {
+    diagnostics_error(diagnostics, step->place,
+                      "'%s' is a list by age: 'every' is for lists by time", input->name);
+    return true;
+  }
+  if (step->text && !(step_time(step, diagnostics) > 0))
+    return true;
+  if (count > most)
+    diagnostics_error(diagnostics, list[most].place, "a list has at most %zu %s, not %zu", most,
+                      step->text ? "values with a step" : "years", count);
+  return count > most;
+}
+
 // "2, 1, 1 FTE" for the input `d`, in the unit of `declaration`: `d` itself, or its twin in USD.
 static void parse_list(const struct inputs *inputs, struct figure *figure, int d,
                        const struct declaration *declaration, const struct ini_key *key,
                        struct diagnostics *diagnostics) {
   size_t count;
-  const struct list_value *list = list_split(key->value, key->value_place, &count, inputs->arena);
+  const char *text;
+  const struct list_value step = step_split(key->value, key->value_place, &text, inputs->arena);
+  const struct list_value *list = list_split(text, key->value_place, &count, inputs->arena);
   if (!inputs->model->declarations[d].schedule) {
     refuse_list(inputs, declaration, list[1].place, diagnostics);
     return;
   }
-  if (count > MAX_YEARS) {
-    diagnostics_error(diagnostics, list[MAX_YEARS].place, "a list has at most %d years, not %zu",
-                      MAX_YEARS, count);
-    return;
-  }
-  if (refuse_currencies(inputs, list, count, diagnostics))
+  if (refuse_step(&inputs->model->declarations[d], &step, list, count, diagnostics) ||
+      refuse_currencies(inputs, list, count, diagnostics))
     return;
   struct list_figure *years = arena_array(inputs->arena, count, sizeof *years);
   for (size_t i = 0; i < count; i++) {
@@ -193,11 +212,12 @@ static void parse_list(const struct inputs *inputs, struct figure *figure, int d
       years[i].value =
           parse_value(declaration, list[i].text, list[i].place, inputs->arena, diagnostics);
     else
-      diagnostics_error(diagnostics, list[i].place, "expected the value of year %zu, not nothing",
-                        i + 1);
+      diagnostics_error(diagnostics, list[i].place, "expected the value of %s %zu, not nothing",
+                        step.text ? "step" : "year", i + 1);
   }
   figure->years = years;
   figure->year_count = count;
+  figure->step_h = step.text ? step_time(&step, diagnostics) : 0;
   figure->value = years[0].value;
 }
 
@@ -262,7 +282,7 @@ static void assign_value(struct inputs *inputs, struct layer layer, int d, int s
     parse_tiers(inputs, figure, declaration, key, diagnostics);
   else if (text_is_list(key->value))
     parse_list(inputs, figure, d, declaration, key, diagnostics);
-  else
+  else if (!step_refuse_lone(key->value, key->value_place, diagnostics))
     figure->value =
         parse_value(declaration, key->value, key->value_place, inputs->arena, diagnostics);
 }

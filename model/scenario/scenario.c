@@ -28,6 +28,13 @@ const char *scenario_year_begins(const struct scenario *scenario, int year, stru
   return scenario_period_begins(scenario, 1 + (year - 1) * periods_per_year(scenario), arena);
 }
 
+const char *scenario_value_begins(const struct scenario *scenario, const struct declaration *input,
+                                  int number, struct arena *arena) {
+  const double step_h = input->step_h > 0 ? input->step_h : HOURS_PER_YEAR;
+  const int periods = (int)lround(step_h / scenario->period_h);
+  return scenario_period_begins(scenario, 1 + (number - 1) * periods, arena);
+}
+
 // Years and months are the calendar's; a part of a year that is not a whole number of months is
 // that share of 365 days.
 const char *scenario_period_begins(const struct scenario *scenario, int period,

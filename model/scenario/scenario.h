@@ -131,6 +131,10 @@ const char *scenario_period_begins(const struct scenario *scenario, int period,
 // The same for a year of operation, counted from 1.
 const char *scenario_year_begins(const struct scenario *scenario, int year, struct arena *arena);
 
+// The same for the time from which a value of an input's list holds, counted from 1.
+const char *scenario_value_begins(const struct scenario *scenario, const struct declaration *input,
+                                  int number, struct arena *arena);
+
 // The statement about the comparison that every face of the scenario must make: upper bounds,
 // unlike workloads; "" for none.
 const char *scenario_stamp(const struct scenario *scenario, struct arena *arena);

@@ -6,6 +6,7 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
@@ -184,23 +185,29 @@ static size_t years_of(const struct scenario *scenario, struct target target) {
 static void refuse_list(const struct scenario *scenario, struct target target, size_t years,
                         struct place place, struct diagnostics *diagnostics) {
   const struct declaration *input = target_input(scenario, target);
+  const char *first = scenario->model->declarations[input->years[0]].name;
   if (years == 1)
     diagnostics_error(diagnostics, place,
-                      "'%s' has a range in %%: use %s_year_1 for its value, or %s_scale",
-                      input->name, input->name, input->name);
+                      "'%s' has a range in %%: use %s for its value, or %s_scale", input->name,
+                      first, input->name);
   else
     diagnostics_error(diagnostics, place,
-                      "'%s' is a list by %s: use %s_scale for the whole list, or %s_year_1",
-                      input->name, input->ages ? "age" : "year", input->name, input->name);
+                      "'%s' is a list %s: use %s_scale for the whole list, or %s", input->name,
+                      input->ages ? "by age" : step_words(input->step_h, diagnostics->arena),
+                      input->name, first);
 }
 
 static void refuse_excluded(const struct scenario *scenario, struct target target, size_t o,
                             struct place place, struct diagnostics *diagnostics) {
   const struct option *option = &scenario->options[o];
   const int by = exclusion_by(scenario, option, target.declaration);
+  const struct declaration *other = &scenario->model->declarations[by];
+  const bool is_list = selected_figure(scenario, o, by)->year_count > 1;
   diagnostics_error(diagnostics, place, "option '%s' has '%s'%s, which excludes '%s'", option->id,
-                    scenario->model->declarations[by].name,
-                    selected_figure(scenario, o, by)->year_count > 1 ? " as a list by year" : "",
+                    other->name,
+                    is_list ? arena_printf(diagnostics->arena, " as a list %s",
+                                           step_words(other->step_h, diagnostics->arena))
+                            : "",
                     target_input(scenario, target)->name);
 }
 

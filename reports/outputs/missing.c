@@ -30,7 +30,7 @@ struct missing {
 struct omissible {
   struct book *book;
   size_t option;
-  int declaration, inputs[MAX_YEARS], count;
+  int declaration, inputs[MAX_LIST], count;
 };
 
 static bool may_be_missing(struct book *book, size_t option, int declaration,
@@ -118,7 +118,7 @@ static void write_lost(const struct omissible *cost, const struct cost_rows *row
   struct book *book = cost->book;
   const struct option_sheet *sheet = &book->sheets->options[cost->option];
   struct texts reasons = {0};
-  int within = -1, rents = 0, rent[MAX_YEARS];
+  int within = -1, rents = 0, rent[MAX_LIST];
   for (size_t c = 0; c < book->scenario->case_count && within < 0; c++) {
     within = left_out_within(book->scenario, sheet->option, c, cost->inputs[0]);
     rents = left_out_rent(book->scenario, sheet->option, c, cost->inputs[0], rent);

@@ -178,10 +178,10 @@ class Control {
   }
 }
 
-// Fields of one input: the common one, then the options' own; for a list, year by year.
+// Fields of one input: the common one, then the options' own; for a list, value by value.
 function input_block(item, controls) {
   const unit = plain_unit(item);
-  const label = item.year_of ? `${items.get(item.year_of).label}, by ${item.by}` : item.label;
+  const label = item.year_of ? `${items.get(item.year_of).label}, ${item.by}` : item.label;
   const block = element('div', { className: 'input' },
     element('div', { className: 'name' }, label,
       ...(unit ? [' ', element('span', { className: 'unit', textContent: unit })] : [])));
@@ -213,7 +213,7 @@ function fixed_block(which, item) {
   return block;
 }
 
-// All years of a list are in one block, that of the first year, option by option.
+// All values of a list are in one block, that of the first, option by option.
 const parts_of = (item) => (item.year_of
   ? data.items.filter((one) => one.year_of === item.year_of) : [item]);
 

@@ -6,6 +6,7 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/schedule.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/questions/sensitivity.h"
@@ -115,7 +116,7 @@ static const char *key_of(const struct model *model, const struct declaration *d
   return of < 0 ? declaration->name : model->declarations[of].name;
 }
 
-// Of a value in a list by year, adds the input that the list belongs to, and from when it holds.
+// Of a value in a list, adds the input that the list belongs to, and from when it holds.
 static void add_year(json_t *item, const struct scenario *scenario,
                      const struct declaration *declaration, struct arena *arena) {
   const struct declaration *of = &scenario->model->declarations[declaration->year_of];
@@ -123,10 +124,10 @@ static void add_year(json_t *item, const struct scenario *scenario,
   while (&scenario->model->declarations[of->years[year - 1]] != declaration)
     year++;
   put_text(item, "year_of", of->name);
-  put_text(item, "by", of->ages ? "age" : "year");
+  put_text(item, "by", of->ages ? "by age" : step_words(of->step_h, arena));
   put_text(item, "from",
            of->ages ? arena_printf(arena, "at %d yr", year)
-                    : scenario_year_begins(scenario, year, arena));
+                    : scenario_value_begins(scenario, of, year, arena));
 }
 
 // What the scenario file may not state alone.
@@ -238,7 +239,7 @@ static json_t *omissible_of(const struct scenario *scenario, const struct option
   const struct model *model = scenario->model;
   json_t *costs = json_array();
   for (int d = 0; d < model->count; d++) {
-    int inputs[MAX_YEARS];
+    int inputs[MAX_LIST];
     const int count = left_out_inputs(scenario, option, d, inputs);
     json_t *names = json_array();
     for (int i = 0; i < count; i++)
@@ -311,7 +312,7 @@ static bool same_figure(const struct figure *a, const struct figure *b) {
 // The inputs of the rent that a figure is part of.
 static void put_rent(json_t *object, const struct scenario *scenario, const struct option *option,
                      int declaration) {
-  int inputs[MAX_YEARS];
+  int inputs[MAX_LIST];
   const int count = left_out_rent(scenario, option, scenario->selected, declaration, inputs);
   if (!count)
     return;

@@ -116,6 +116,38 @@ const value_lines = (state, wanted, o, item) =>
   [`${item.key} = ${quantity(wanted[o][item.name], item)}`,
     ...origin_lines(state, o, wanted[o][item.name], item)];
 
+// A list's values by their keys, in either currency: how they follow one another, and whose they are.
+const in_lists = new Map(data.items.flatMap((one) => (one.year_of ? [[one.key, one]] : [])));
+
+// The values of a list that only --set states, which the original need not have; null for any
+// other input.
+function set_list(o, item) {
+  const list = in_lists.get(item.key)?.year_of;
+  const values = data.items.filter((one) => list && in_lists.get(one.key)?.year_of === list &&
+    case_figures[0][o][one.name]);
+  return values.length > 1 && values.every((one) => is_set(case_figures[0][o][one.name])) ? values : null;
+}
+
+// "demand = 100, 150 Mtok/day every 3 month", as it is typed. If one source is that of all values, it
+// is the list's; else each value that has one is repeated with it.
+function list_lines(state, wanted, o, values) {
+  const { year_of: key, by } = in_lists.get(values[0].key), last = values.length - 1;
+  const text = (one, i) => (i < last ? String(wanted[o][one.name]) : quantity(wanted[o][one.name], one));
+  const lines = values.map((one) => origin_lines(state, o, wanted[o][one.name], { ...one, key }));
+  const same = lines.every((one) => one.join() === lines[0].join());
+  return [`${key} = ${values.map(text).join(', ')}${by.startsWith('every ') ? ` ${by}` : ''}`,
+    ...(same ? lines[0] : values.filter((_, i) => lines[i].length)
+      .flatMap((one) => value_lines(state, wanted, o, one)))];
+}
+
+// The lines of a list are those of its first value, where that is written too.
+function lines_of(state, wanted, o, item, with_first) {
+  const values = with_first ? set_list(o, item) : null;
+  if (!values)
+    return value_lines(state, wanted, o, item);
+  return values[0] === item ? list_lines(state, wanted, o, values) : [];
+}
+
 // What came with a throughput is kept when that is overwritten: a scenario that states its own
 // throughput would otherwise get other watts. So is a prefill's power beside another load's.
 const kept_beside = {
@@ -151,6 +183,10 @@ const is_found_again = (state, wanted, o, name) => found_for_lengths.has(name) &
   case_figures[state.which][o][name].origin === 'catalogue' && !is_typed(state, o, name) &&
   !is_beside_change(wanted, o, name);
 
+// Whether a list's first value, and so the list, is written for all options.
+const begins_common = (wanted, o, item) =>
+  common_section(wanted, set_list(o, item)?.[0].name ?? '')?.takers.includes(o) ?? false;
+
 // Section -> its lines, by key: each key appears once, with its last line.
 function changed_sections(state) {
   const sections = new Map();
@@ -166,14 +202,15 @@ function changed_sections(state) {
   for (const item of data.items.filter((one) => one.kind === 'input')) {
     const common = common_section(wanted, item.name);
     if (common)
-      put(common.section, ...value_lines(state, wanted, common.takers[0], item),
+      put(common.section, ...lines_of(state, wanted, common.takers[0], item, true),
         ...beside_lines(wanted, common.takers, item));
     data.options.forEach((option, o) => {
       const own = case_figures[0][o][item.name] && !common?.takers.includes(o) &&
         !is_found_again(state, wanted, o, item.name);
       if (own && differs(wanted, o, item.name))
         put(`option ${option.id}`, ...given_way(o, item),
-          ...value_lines(state, wanted, o, item), ...beside_lines(wanted, [o], item));
+          ...lines_of(state, wanted, o, item, !begins_common(wanted, o, item)),
+          ...beside_lines(wanted, [o], item));
       else if (own && (is_kept(wanted, o, item.name) || keeps_price(wanted, o, item)))
         put(`option ${option.id}`, ...value_lines(state, wanted, o, item));
       else if (own && is_unpaid(wanted, o, item))

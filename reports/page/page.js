@@ -73,7 +73,7 @@ const unit_cell = (item) => element('td', { className: 'unit', textContent: plai
 const formula_of = (item) =>
   data.graphs.map((graph) => graph.formulas[item.name]).find(Boolean) ?? '';
 
-// An input may be one number in one option and a list by year in another.
+// An input may be one number in one option and a list in another.
 const one_number = (v, item) => (Array.isArray(v[item.name]) ? undefined : v[item.name]);
 
 // A number in a table, or words if there is none.

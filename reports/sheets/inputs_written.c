@@ -432,6 +432,15 @@ void written_put_provenance_header(struct book *book, int column, int row) {
              field == WRITTEN_SOURCE ? TEXT_HEADER_INDENTED : TEXT_HEADER);
 }
 
+// What the values of the lists go by.
+static const char *values_go_by(const struct book *book) {
+  const struct model *model = book->scenario->model;
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].year_count && model->declarations[d].step_h > 0)
+      return "year or step";
+  return "year";
+}
+
 void written_put_header(struct book *book, const struct written_columns *columns, int row) {
   static const char *const beside[COLUMN_WRITTEN] = {
       "Overwritten", "In some case", "So far", "In the Change log", "Least", "Most", "Not allowed"};
@@ -453,7 +462,7 @@ void written_put_header(struct book *book, const struct written_columns *columns
                TEXT_HEADER);
   for (int year = 1; year <= columns->years; year++)
     put_text(book, row, kept_year_column(book, columns, year),
-             arena_printf(book->arena, "As written, year %d", year), TEXT_HEADER);
+             arena_printf(book->arena, "As written, %s %d", values_go_by(book), year), TEXT_HEADER);
 }
 
 const char *written_cell(const struct book *book, int row, int field) {

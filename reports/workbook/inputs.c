@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "model/cost/model.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/scenario.h"
@@ -296,7 +297,7 @@ static void write_groups(struct book *book) {
   }
 }
 
-// ---- the timeline: inputs that are lists by year
+// ---- the timeline: inputs that are lists, those of each step below a heading of their own
 
 struct timeline_row {
   struct written_input written; // its declaration is the input that the list belongs to
@@ -364,8 +365,9 @@ static void write_case_rows(struct book *book, const struct written_input *row) 
 // The simulation's run records only whether a list is still the same.
 static void write_years_run(struct book *book, const struct written_input *row,
                             const struct written_columns *columns) {
-  const bool by_age = book->scenario->model->declarations[row->declaration].ages;
-  const char *same = by_age ? "by age, from 1 yr" : "by year";
+  const struct model *model = book->scenario->model;
+  const struct declaration *list = &model->declarations[model_named(model, row->declaration)];
+  const char *same = list->ages ? "by age, from 1 yr" : step_words(list->step_h, book->arena);
   put_text(book, row->row, COLUMN_LIVE, same, TEXT_RIGHT);
   if (book->sheets->simulation)
     put_formula_text(
@@ -417,20 +419,32 @@ static void write_list(struct book *book, int declaration, const int *years, int
   }
 }
 
-static void write_timeline_head(struct book *book) {
-  const struct scenario *scenario = book->scenario;
-  static const char *const headings[] = {"Timeline: by year; the last value continues", "Key",
-                                         "Unit", ""};
-  const int years = timeline_years(book), source = source_column(book);
+// The longest of the lists with a step; NULL: there is none.
+static const struct declaration *longest_list(const struct model *model, double step_h) {
+  const struct declaration *longest = NULL;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    if (input->year_count > (longest ? longest->year_count : 0) && input->step_h == step_h)
+      longest = input;
+  }
+  return longest;
+}
+
+static void write_timeline_head(struct book *book, const struct declaration *longest) {
+  const char *title = arena_printf(book->arena, "Timeline: %s; the last value continues",
+                                   step_words(longest->step_h, book->arena));
+  const char *headings[] = {title, "Key", "Unit", ""};
+  const int values = longest->year_count, source = source_column(book);
   const int row = ++book->row;
   put_header(book, row, headings, 4);
   for (int column = COLUMN_CASE; column < source; column++) {
-    const int year = column - COLUMN_CASE + 1;
+    const int number = column - COLUMN_CASE + 1;
     put_text(book, row, column,
-             year > years ? ""
-                          : arena_printf(book->arena, "from %s%s",
-                                         scenario_year_begins(scenario, year, book->arena),
-                                         year == years ? " on" : ""),
+             number > values
+                 ? ""
+                 : arena_printf(book->arena, "from %s%s",
+                                scenario_value_begins(book->scenario, longest, number, book->arena),
+                                number == values ? " on" : ""),
              TEXT_HEADER_RIGHT);
   }
   written_put_provenance_header(book, source, row);
@@ -439,14 +453,14 @@ static void write_timeline_head(struct book *book) {
   book->row++;
 }
 
-static void write_timeline(struct book *book) {
+static void write_lists(struct book *book, double step_h) {
   const struct model *model = book->scenario->model;
-  if (!timeline_years(book))
-    return;
-  write_timeline_head(book);
+  const struct declaration *longest = longest_list(model, step_h);
+  if (longest)
+    write_timeline_head(book, longest);
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
-    if (!input->year_count)
+    if (!input->year_count || input->step_h != step_h)
       continue;
     write_list(book, d, input->years, input->year_count);
     int *in_usd = arena_array(book->arena, (size_t)input->year_count, sizeof *in_usd);
@@ -455,6 +469,25 @@ static void write_timeline(struct book *book) {
     if (in_usd[0] >= 0)
       write_list(book, input->in_usd, in_usd, input->year_count);
   }
+}
+
+// The next longer step of the lists; the same if there is none.
+static double next_step(const struct model *model, double step_h) {
+  double next = step_h;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    if (input->year_count && input->step_h > step_h && (next == step_h || input->step_h < next))
+      next = input->step_h;
+  }
+  return next;
+}
+
+static void write_timeline(struct book *book) {
+  const struct model *model = book->scenario->model;
+  double step_h = 0;
+  write_lists(book, step_h);
+  for (double next = next_step(model, step_h); next > step_h; next = next_step(model, step_h))
+    write_lists(book, step_h = next);
 }
 
 // One zero cell for everything that does not apply.

@@ -203,7 +203,8 @@ def check_levels(folder):
     check('rents decline by the year', near(cost_of(found), cost, 1e-9), (cost_of(found), cost))
     wanted = [6 * 40 * month * 2.3 ** (t / 2) / 1e6 for t in range(4)]
     check('a demand that grows', all(near(row['demand'], value, 1e-9) for row, value in zip(found['tables']['tokens']['rows'], wanted)), found['tables']['tokens'])
-    for keys, use in (('throughput_gain = 20 %/yr\n', [1, 1, 1.2, 1.2]), ('utilization = 60, 45 %\n', [1, 1, 0.75, 0.75])):
+    for keys, use in (('throughput_gain = 20 %/yr\n', [1, 1, 1.2, 1.2]), ('utilization = 60, 45 %\n', [1, 1, 0.75, 0.75]),
+                      ('utilization = 60, 54, 45 % every 6 month\n', [1, 0.9, 0.75, 0.75])):
         found = ask('plan', folder, head(y='').replace('load_power = 700', keys + 'load_power = 700') + grows + '[plan]\n')
         busy = [row['busy_nodes'] for row in found['tables']['shares']['rows'] if row['share']]
         check(keys, len(busy) == 4 and all(near(nodes, 5 * 2.3 ** (t / 2) / use[t], 1e-9) for t, nodes in enumerate(busy)), busy)

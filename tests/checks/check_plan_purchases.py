@@ -49,9 +49,13 @@ LATER = {
     'escalations': 'electricity_escalation = 6 %/yr\ncolo_rate = 150 USD/kW/month\ncolo_escalation = 3 %/yr\n',
     'wages': 'engineers = 0.5 FTE\nwage_growth = 4 %/yr\nmigration_cost = 50000 USD\n',
     'costs by year': 'list_price = 30000, 26000 USD\n',
+    'costs by half year': 'list_price = 30000, 28000, 25000 USD every 6 month\n',
     'tiers': 'discount = 6 % from 12 gpu, 10 % from 25 gpu\ntier_discount = all\nprice_decline = 12 %/yr\n',
     'inflation': 'inflation = 5 %/yr\nfailure_rate = 5 %/yr\nrepair_cost = 50 %\n',
 }
+
+
+HALVES = ([30000, 28000, 25000, 25000], [0.1, 0.12, 0.09, 0.09])  # the price and the tariff in each half year
 
 
 def as_bought(keys, row, elapsed, periods, order):
@@ -60,9 +64,14 @@ def as_bought(keys, row, elapsed, periods, order):
     grown = {'list_price': (30000, 26000)[int(elapsed)] if by_year else 30000 * (1 - 0.12 * ('12 %' in keys) + 0.05 * ('-5 %' in keys)) ** order,
              'electricity_price': '0.1, 0.13' if by_year and elapsed < 1 else 0.13 if by_year else 0.1 * 1.06 ** (elapsed * ('electricity_esc' in keys)),
              'colo_rate': 150 * 1.03 ** elapsed, 'inflation': 1.05 ** int(elapsed) if 'inflation' in keys else 1}
+    if 'every 6 month' in keys:
+        prices, tariffs = (values[int(2 * elapsed):] for values in HALVES)
+        grown |= {'list_price': prices[0], 'electricity_price': ', '.join(map(str, tariffs))}
     text = head(f'{6 * periods} month', y='').replace('accelerators = 8\n', f"accelerators = {row['accelerators']}\n", 1)
     text = text.replace('30000 USD', f"{grown['list_price']!r} USD").replace('0.1 USD/kWh', f"{grown['electricity_price']} USD/kWh")
     text = text.replace('support = 4 %/yr', f"support = {4 * grown['inflation']!r} %/yr")
+    if ', ' in str(grown['electricity_price']) and not by_year:
+        text = re.sub(', .* USD/kWh', r'\g<0> every 6 month', text)
     keys = re.sub('(price_decline|lead_time|list_price|engineers|wage_growth|migration_cost) = .*\n', '', keys)
     keys = keys.replace('150 USD', f"{grown['colo_rate']!r} USD").replace('failure_rate = 5 %', f"failure_rate = {5 * grown['inflation']!r} %")
     ends = row['until'] == 'the end'
@@ -82,6 +91,8 @@ def check_later(folder):
         text = head(y='').replace('load_power = 700', keys + 'load_power = 700')
         if 'by year' in name:
             text = text.replace('list_price = 30000 USD\n', '', 1).replace('0.1 USD/kWh', '0.1, 0.13 USD/kWh')
+        if 'half year' in name:
+            text = text.replace('list_price = 30000 USD\n', '', 1).replace('0.1 USD/kWh', '0.1, 0.12, 0.09 USD/kWh every 6 month')
         if 'own' in name:
             text = text.replace('2026-11-20', '2026-07-20')
         lead = '' if 'own' in name else '[supply x]\nlead_time = 1 month\n'

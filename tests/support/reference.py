@@ -79,7 +79,7 @@ def only(keys):
     parts = [f'with `{keys[key]}`' for key in ('only_with', 'idle_without') if key in keys]
     parts += [f'not with `{keys["absent_with"]}`' if 'absent_with' in keys else '',
               'not for rented accelerators' if keys.get('in_rent') else '',
-              'by year' if 'schedule' in keys else '']
+              'by year or step' if 'schedule' in keys else '']
     return '; '.join(part for part in parts if part)
 
 

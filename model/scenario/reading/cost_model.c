@@ -6,12 +6,12 @@
 #include "base/source.h"
 #include "base/source_file.h"
 #include "model/cost/formula.h"
+#include "model/cost/list_text.h"
 #include "model/cost/model.h"
 #include "model/cost/model_check.h"
 #include "model/cost/model_read.h"
 #include "model/cost/own_item.h"
 #include "model/cost/quantity.h"
-#include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/cost/usable.h"
 #include "model/scenario/reading/currency.h"
@@ -23,8 +23,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { MAX_PERIODS_PER_YEAR = 12 };
 
 // [scenario] period replaces the model's length of a period. It is not an input: the columns of
 // every sheet depend on it, in all cases.
@@ -149,6 +147,7 @@ int scenario_model_read(struct reading *reading) {
   add_items(reading, model);
   reading->scenario->model = model;
   read_period(reading, model);
+  schedules_check_steps(reading, model);
   mention_keys(reading, model);
   if (reading->diagnostics->errors == errors)
     model_check(model, reading->diagnostics);

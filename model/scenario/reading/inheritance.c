@@ -83,13 +83,14 @@ static bool ends_name(const char *rest, bool numbered) {
   return (digits > 0) == numbered && (!rest[digits] || rest[digits] == '.');
 }
 
-// The inputs that one key states together: "NAME_year_2" and "NAME_scale" of a list by year,
+// The inputs that one key states together: "NAME_year_2", "NAME_step_2" and "NAME_scale" of a list,
 // "discount_tier_2" of a discount's volume tiers.
 static bool is_part_of(const char *name, const char *key, struct arena *arena) {
   static const struct {
     const char *ending;
     bool numbered;
-  } parts[] = {{"_year_", true}, {"_scale", false}, {"_tier_", true}, {"_from_", true}};
+  } parts[] = {
+      {"_year_", true}, {"_step_", true}, {"_scale", false}, {"_tier_", true}, {"_from_", true}};
   const size_t length = strlen(key), profile = sizeof "day_profile" - 1;
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
     const size_t ending = strlen(parts[i].ending);

@@ -4,8 +4,10 @@
 #include "base/ini.h"
 #include "base/source.h"
 #include "base/texts.h"
+#include "model/cost/list_text.h"
 #include "model/cost/quantity.h"
 #include "model/cost/schedule.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
@@ -37,55 +39,205 @@ static int scheduled(const struct model *model, const char *key, struct arena *a
   return -1;
 }
 
-static void count_key(const struct model *model, int *years, bool is_range, const char *name,
-                      const char *value, struct arena *arena) {
-  const int d = scheduled(model, name, arena);
-  size_t count = 0;
-  if (d >= 0 && is_range)
-    count = range_is_scale(&model->declarations[d], value);
-  else if (d >= 0 && text_is_list(value) && !text_is_tiers(value))
-    list_split(value, nowhere, &count, arena);
-  if (count && count <= MAX_YEARS && (int)count > years[d])
-    years[d] = (int)count;
+// What lists of an input there are.
+struct lists {
+  struct place first; // of the file's own; no source: it has none
+  double own_h;       // the step of the file's own; 0: by year
+  double common_h;    // the longest time of which all steps are whole numbers, those of a file to
+                      // be compared with included; 0: there are none
+  bool stepped;       // some do not go by year
+  double last_h;      // when the last value begins to hold
+  bool scaled;        // there is a range in %
+};
+
+struct counting {
+  const struct model *model;
+  struct lists *lists; // [model->count]
+  bool own;            // of the file itself, or of one that it is to be compared with
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+// A step in hours, where 0 is by year.
+static double hours_of(double step_h) {
+  return step_h > 0 ? step_h : HOURS_PER_YEAR;
 }
 
-static void count_section(const struct model *model, int *years, const struct ini_section *section,
-                          struct arena *arena) {
+static double common_part(double a, double b) {
+  while (b > 1e-6) {
+    const double rest = fmod(a, b);
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// One input has one step in a scenario, as its values are the same inputs in all options and cases.
+// Returns true after an error.
+static bool refuse_other_step(const struct counting *counting, int declaration, double step_h,
+                              struct place place) {
+  const struct lists *lists = &counting->lists[declaration];
+  struct arena *arena = counting->arena;
+  if (!counting->own || !lists->first.source || lists->own_h == step_h)
+    return false;
+  diagnostics_error(counting->diagnostics, place,
+                    "'%s' goes %s here, and %s at %s:%d: all lists of an input have one step",
+                    counting->model->declarations[declaration].name, step_words(step_h, arena),
+                    step_words(lists->own_h, arena), lists->first.source->name, lists->first.line);
+  return true;
+}
+
+static void take_list(const struct counting *counting, struct lists *lists, double step_h,
+                      size_t count, struct place place) {
+  if (counting->own && !lists->first.source) {
+    lists->first = place;
+    lists->own_h = step_h;
+  }
+  lists->stepped |= step_h > 0;
+  lists->common_h = common_part(hours_of(step_h), lists->common_h);
+  lists->last_h = fmax(lists->last_h, (double)(count - 1) * hours_of(step_h));
+}
+
+static void count_list(const struct counting *counting, int declaration, const char *text,
+                       struct place place) {
+  const bool ages = counting->model->declarations[declaration].ages;
+  struct diagnostics quiet = {.arena = counting->arena}; // inputs.c reports a wrong step
+  const struct list_value step = step_split(text, place, &text, counting->arena);
+  const double step_h = step.text && !ages ? step_time(&step, &quiet) : 0;
+  const size_t most = step_h > 0 ? MAX_STEPS : MAX_YEARS;
+  const struct place at = step.text ? step.place : place;
+  size_t count;
+  list_split(text, place, &count, counting->arena);
+  if (count <= most && !quiet.errors && !refuse_other_step(counting, declaration, step_h, at))
+    take_list(counting, &counting->lists[declaration], step_h, count, at);
+}
+
+static void count_key(const struct counting *counting, bool is_range, const char *name,
+                      const char *value, struct place place) {
+  const int d = scheduled(counting->model, name, counting->arena);
+  if (d < 0)
+    return;
+  if (is_range && range_is_scale(&counting->model->declarations[d], value))
+    counting->lists[d].scaled = true;
+  else if (!is_range && text_is_list(value) && !text_is_tiers(value))
+    count_list(counting, d, value, place);
+}
+
+static void count_section(const struct counting *counting, const struct ini_section *section) {
   static const char *const others[] = {"item", "correlate", "free", "claim"};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (!strcmp(section->kind, others[i]))
       return;
-  for (size_t k = 0; k < section->key_count; k++)
-    count_key(model, years, !strcmp(section->kind, "range"), section->keys[k].name,
-              section->keys[k].value, arena);
+  for (size_t k = 0; k < section->key_count; k++) {
+    const struct ini_key *key = &section->keys[k];
+    count_key(counting, !strcmp(section->kind, "range"), key->name, key->value, key->value_place);
+  }
 }
 
-static void count_setting(const struct model *model, int *years, const char *setting,
-                          struct arena *arena) {
+static void count_setting(const struct counting *counting, const char *setting) {
   const char *equals = strchr(setting, '=');
   size_t length = equals ? (size_t)(equals - setting) : 0;
   while (length && setting[length - 1] == ' ')
     length--;
-  if (equals)
-    count_key(model, years, false, arena_copy_n(arena, setting, length), equals + 1, arena);
+  if (!equals)
+    return;
+  struct place place = {source_from_text("--set", setting, counting->diagnostics->arena), 1, 1};
+  place.column += (int)(equals + 1 - setting);
+  count_key(counting, false, arena_copy_n(counting->arena, setting, length), equals + 1, place);
+}
+
+// A step that is only part of the file's own is no step of a list, and need not be a number of
+// periods; its own does.
+static void declare_lists(const struct reading *reading, struct model *model, int declaration,
+                          const struct lists *lists) {
+  const double step_h = lists->stepped ? lists->common_h : 0;
+  const bool is_own = lists->first.source && step_h == lists->own_h;
+  const double count = 1 + round(lists->last_h / hours_of(step_h));
+  if (lists->first.source && !is_own && lists->own_h > 0)
+    step_declare(model, lists->own_h, lists->first, reading->diagnostics);
+  if (count > MAX_LIST)
+    diagnostics_error(reading->diagnostics, lists->first,
+                      "comparing the lists of '%s' takes a value %s, %.0f in all: at most %d are "
+                      "allowed",
+                      model->declarations[declaration].name, step_words(step_h, reading->arena),
+                      count, MAX_LIST);
+  else if (lists->common_h > 0 || lists->scaled)
+    schedule_declare(model, declaration,
+                     &(struct schedule){(int)count, step_h, is_own ? lists->first : nowhere},
+                     reading->diagnostics);
 }
 
 void schedules_declare(const struct reading *reading, struct model *model) {
   const struct scenario_text *text = reading->spoken;
   const int count = model->count;
   struct arena scratch = {NULL};
-  int *years = arena_array(&scratch, (size_t)count, sizeof *years);
-  for (size_t i = 0; i < text->section_count; i++)
-    count_section(model, years, &text->sections[i], &scratch);
+  struct counting counting = {model, arena_array(&scratch, (size_t)count, sizeof(struct lists)),
+                              true, &scratch, reading->diagnostics};
+  for (size_t i = 0; i < text->section_count; i++) {
+    counting.own = i < reading->text->section_count;
+    count_section(&counting, &text->sections[i]);
+  }
+  counting.own = true;
   for (size_t i = 0; i < reading->request->setting_count; i++)
-    count_setting(model, years, reading->request->settings[i], &scratch);
+    count_setting(&counting, reading->request->settings[i]);
   for (int d = 0; d < count; d++)
-    if (years[d])
-      schedule_declare(model, d, years[d], reading->diagnostics);
+    declare_lists(reading, model, d, &counting.lists[d]);
   arena_free(&scratch);
 }
 
+// ---- whole numbers of periods
+
+static bool is_whole(double times) {
+  return times > 1 - 1e-9 && fabs(times - round(times)) < 1e-9 * times;
+}
+
+// Whether it counts the steps of a list of this file.
+static bool is_step(const struct declaration *declaration) {
+  return declaration->kind == DECLARATION_SERIES && declaration->step_h > 0 &&
+         declaration->place.source;
+}
+
+// The longest period of which all steps are whole numbers; 0: there is none.
+static double fitting_period(const struct model *model) {
+  for (int parts = 1; parts <= MAX_PERIODS_PER_YEAR; parts++) {
+    bool fits = true;
+    for (int d = 0; d < model->count; d++)
+      if (is_step(&model->declarations[d]))
+        fits &= is_whole(model->declarations[d].step_h / (HOURS_PER_YEAR / parts));
+    if (fits)
+      return HOURS_PER_YEAR / parts;
+  }
+  return 0;
+}
+
+void schedules_check_steps(const struct reading *reading, const struct model *model) {
+  struct arena *arena = reading->arena;
+  const double period_h = reading->scenario->period_h, fitting = fitting_period(model);
+  const char *instead = fitting > 0 ? arena_printf(arena, "[scenario] period = %s would do",
+                                                   step_text(fitting, arena))
+                                    : "no [scenario] period would do: give steps in whole months";
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *step = &model->declarations[d];
+    if (is_step(step) && !is_whole(step->step_h / period_h))
+      diagnostics_error(reading->diagnostics, step->place,
+                        "a step of %s is not a whole number of periods of %s; %s",
+                        step_text(step->step_h, arena), step_text(period_h, arena), instead);
+  }
+}
+
 // ---- each option's figures
+
+// The value of a list that holds in a step of the input's lists.
+static size_t index_at(const struct figure *list, const struct declaration *input, size_t number) {
+  const double ratio = hours_of(input->step_h) / hours_of(list->step_h);
+  return (size_t)floor((double)number * ratio + 1e-9);
+}
+
+// The number of steps of the input's lists until the last value of this one.
+static size_t steps_of(const struct figure *list, const struct declaration *input) {
+  const double ratio = hours_of(list->step_h) / hours_of(input->step_h);
+  return list->year_count ? 1 + (size_t)round((double)(list->year_count - 1) * ratio) : 0;
+}
 
 // The number of values of an input in the option's longest case; 0: it has no list.
 static size_t longest(const struct resolving *resolving, int declaration) {
@@ -95,7 +247,8 @@ static size_t longest(const struct resolving *resolving, int declaration) {
   for (size_t c = 0; c < resolving->scenario->case_count; c++) {
     const struct figure *figure = resolving_figures(resolving, c)[declaration];
     said &= figure_is_stated(figure);
-    most = figure->year_count > most ? figure->year_count : most;
+    const size_t steps = steps_of(figure, input);
+    most = steps > most ? steps : most;
   }
   return !most && said && ranges_name(resolving->scenario, resolving->number, input->scale) ? 1
                                                                                             : most;
@@ -170,9 +323,10 @@ static void put_years(const struct resolving *resolving, const struct figure **f
   const struct declaration *input = &resolving->scenario->model->declarations[declaration];
   struct figure list = *as_list(resolving, figures[declaration]);
   for (size_t i = 0; i < count; i++) {
-    const struct list_figure *year = &list.years[i < list.year_count ? i : list.year_count - 1];
+    const size_t at = index_at(&list, input, i);
+    const struct list_figure *year = &list.years[at < list.year_count ? at : list.year_count - 1];
     struct figure figure = list;
-    const bool beyond = input->ages && i >= list.year_count;
+    const bool beyond = input->ages && at >= list.year_count;
     figure.value = beyond ? 0 : year->value;
     figure.text = beyond ? quantity_text(0, &input->unit, resolving->arena) : year->text;
     figure.place = year->place;
@@ -201,9 +355,9 @@ static void clear_years(const struct resolving *resolving, const struct figure *
     const int d = i < 0 ? input->scale : input->years[i];
     if (figure_is_of_option(figures[d]))
       diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "'%s' has no effect on option '%s', whose '%s' is not a list by year",
+                        "'%s' has no effect on option '%s', whose '%s' is not a list %s",
                         resolving->scenario->model->declarations[d].name, resolving->option->id,
-                        input->name);
+                        input->name, step_words(input->step_h, resolving->arena));
     figures[d] = &figure_none;
   }
 }
@@ -218,8 +372,9 @@ static void refuse_rates(const struct resolving *resolving, const struct figure 
     for (int i = 0; i < rate->rated_count; i++)
       if (figures[rate->rated[i]]->year_count)
         diagnostics_error(resolving->diagnostics, figures[d]->place,
-                          "option '%s' has both '%s' as a list by year and '%s': give only one",
+                          "option '%s' has both '%s' as a list %s and '%s': give only one",
                           resolving->option->id, model->declarations[rate->rated[i]].name,
+                          step_words(model->declarations[rate->rated[i]].step_h, resolving->arena),
                           rate->name);
   }
 }
@@ -249,9 +404,12 @@ void schedules_settle(const struct resolving *resolving) {
 
 static void warn(struct scenario *scenario, struct option *option, const struct figure *list,
                  const char *name, const char *horizon, struct arena *arena) {
+  const char *values = list->step_h > 0
+                           ? arena_printf(arena, "values, %s", step_words(list->step_h, arena))
+                           : "years";
   const char *text =
-      arena_printf(arena, "'%s' has %zu years; those beyond the horizon of %s have no effect", name,
-                   list->year_count, horizon);
+      arena_printf(arena, "'%s' has %zu %s; those beyond the horizon of %s have no effect", name,
+                   list->year_count, values, horizon);
   if (figure_is_of_option(list)) {
     texts_add(&option->warnings, arena, "%s", text);
     return;
@@ -268,14 +426,15 @@ void schedules_warn(struct scenario *scenario, struct arena *arena) {
   for (size_t o = 0; o < scenario->option_count; o++) {
     struct option *option = &scenario->options[o];
     const struct figure *figure = option_figure(scenario, option, scenario->selected, horizon);
-    const double years = figure->value / HOURS_PER_YEAR;
     const char *text =
         figure->text ? figure->text
                      : quantity_text(figure->value, &model->declarations[horizon].unit, arena);
     for (int d = 0; d < model->count; d++) {
+      const struct declaration *input = &model->declarations[d];
       const struct figure *list = option_figure(scenario, option, scenario->selected, d);
-      if (!model->declarations[d].ages && (double)list->year_count > ceil(round(years * 1e9) / 1e9))
-        warn(scenario, option, list, model->declarations[d].name, text, arena);
+      const double steps = figure->value / hours_of(list->step_h);
+      if (!input->ages && (double)list->year_count > ceil(round(steps * 1e9) / 1e9))
+        warn(scenario, option, list, input->name, text, arena);
     }
   }
 }

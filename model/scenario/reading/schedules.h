@@ -1,4 +1,5 @@
-// schedules: the inputs that a scenario gives by year, from its text to each option's figures.
+// schedules: the inputs that a scenario gives by year, or every so many months, from its text to
+// each option's figures.
 #ifndef PERTOKEN_MODEL_SCENARIO_READING_SCHEDULES_H
 #define PERTOKEN_MODEL_SCENARIO_READING_SCHEDULES_H
 
@@ -8,9 +9,14 @@
 #include "model/scenario/resolving.h"
 #include "model/scenario/scenario.h"
 
+enum { MAX_PERIODS_PER_YEAR = 12 };
+
 // Declares what the lists in the scenario's sections and in --set need, and the scale of an input
 // with a range in %; before the user's own items, which may use them.
 void schedules_declare(const struct reading *reading, struct model *model);
+
+// Checks that the step of each list is a whole number of the scenario's periods.
+void schedules_check_steps(const struct reading *reading, const struct model *model);
 
 // An option that has a list in some case has one in all: a number is a list with one value, and
 // beyond a list's end its last value holds. A value that is stated by itself (--set NAME_year_2)

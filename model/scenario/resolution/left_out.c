@@ -55,7 +55,7 @@ int left_out_scale(const struct option *option, int declaration) {
 
 bool left_out(const struct scenario *scenario, const struct option *option, size_t which_case,
               int declaration) {
-  int inputs[MAX_YEARS];
+  int inputs[MAX_LIST];
   const int count = left_out_inputs(scenario, option, declaration, inputs);
   const int scale = count ? left_out_scale(option, declaration) : -1;
   bool sourced = true;

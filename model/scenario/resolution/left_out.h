@@ -1,7 +1,7 @@
 // left_out: costs that outputs list as not included in an option.
 //
 // A cost that has a notice is left out if it is zero and has no source: a source, also an offer's
-// or the catalogue's, says where else it is included. Of a list by year all years must be zero, and
+// or the catalogue's, says where else it is included. Of a list all values must be zero, and
 // each needs a source, or its scale is. A rent includes all but the costs that a scenario opts for.
 #ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_LEFT_OUT_H
 #define PERTOKEN_MODEL_SCENARIO_RESOLUTION_LEFT_OUT_H
@@ -19,7 +19,7 @@
 const char *left_out_notice(const struct scenario *scenario, int declaration);
 
 // The inputs by which an option states a cost that it may leave out: itself, or the years of its
-// list. inputs: [MAX_YEARS]. Returns their number, 0 for any other declaration.
+// list. inputs: [MAX_LIST]. Returns their number, 0 for any other declaration.
 int left_out_inputs(const struct scenario *scenario, const struct option *option, int declaration,
                     int *inputs);
 
@@ -35,7 +35,7 @@ int left_out_within(const struct scenario *scenario, const struct option *option
                     int declaration);
 
 // The inputs of the rent that such a figure is part of, itself or its years: once all are zero, it
-// includes nothing. inputs: [MAX_YEARS]. Returns their number, 0 if it is not part of a rent.
+// includes nothing. inputs: [MAX_LIST]. Returns their number, 0 if it is not part of a rent.
 int left_out_rent(const struct scenario *scenario, const struct option *option, size_t which_case,
                   int declaration, int *inputs);
 

@@ -113,15 +113,15 @@ static void warn_of_life(struct scenario *scenario, struct option *option, struc
 
 // ---- the user's own items
 
-// Whether the declaration is computed for each period, other than the year. A list by year does not
-// vary within the year.
+// Whether the declaration is computed for each period, other than the year or the step of a list,
+// which does not vary within it.
 static bool varies(const struct graph *graph, int d) {
   const struct declaration *declaration = &graph->model->declarations[d];
   return graph_is_series(graph, d) && declaration->kind != DECLARATION_INPUT &&
-         strcmp(declaration->name, "year") != 0;
+         !declaration_is_clock(declaration);
 }
 
-// Whether the formula varies with the periods, other than by the year.
+// Whether the formula varies with the periods, other than by the year or the step of a list.
 static bool follows_periods(const struct graph *graph, const struct node *node) {
   if (node->kind == NODE_NAME)
     return node->declaration == T_NAME ||

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/cost/model.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/resolving.h"
@@ -75,11 +76,12 @@ static void check_shares(const struct resolving *resolving, const struct figure 
 // settled.
 static void report_list(const struct resolving *resolving, size_t which, int declaration) {
   const struct scenario *scenario = resolving->scenario;
-  const char *name = scenario->model->declarations[declaration].name;
+  const struct declaration *input = &scenario->model->declarations[declaration];
   diagnostics_error(resolving->diagnostics, resolving_figures(resolving, which)[declaration]->place,
-                    "case '%s' gives '%s' by year, which is looked up for option '%s' otherwise: "
+                    "case '%s' gives '%s' %s, which is looked up for option '%s' otherwise: "
                     "give it there too",
-                    scenario->cases[which], name, resolving->option->id);
+                    scenario->cases[which], input->name,
+                    step_words(input->step_h, resolving->arena), resolving->option->id);
 }
 
 // The words for what a case may give in place of an input that the base case computes: ", or

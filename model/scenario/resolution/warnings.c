@@ -3,6 +3,7 @@
 #include "base/texts.h"
 #include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
 #include "model/evidence/date.h"
@@ -172,12 +173,18 @@ static double count_in(const struct subject *subject, int period) {
              : option_amount(subject->scenario, subject->option, "accelerators");
 }
 
-// " in year 2", of a count by year
+// " in year 2", " after 6 month", of a count that is a list
 static const char *in_year(const struct subject *subject, int period) {
-  const int elapsed = model_find(subject->scenario->model, "elapsed");
+  const struct model *model = subject->scenario->model;
+  const int elapsed = model_find(model, "elapsed"), count = model_find(model, "accelerators");
   if (!figure_of(subject->scenario, subject->option, "accelerators")->year_count || elapsed < 0)
     return "";
   const double time = option_value(subject->scenario, subject->option, elapsed, period);
+  const double step_h = model->declarations[count].step_h;
+  if (step_h > 0 && time > 0)
+    return arena_printf(subject->arena, " after %s", step_text(time, subject->arena));
+  if (step_h > 0)
+    return " at the outset";
   return arena_printf(subject->arena, " in year %g", 1 + arithmetic_floor(time / HOURS_PER_YEAR));
 }
 

@@ -10,7 +10,7 @@ schedule by year. Results are in the units of `pertoken compare --format json`.
 from types import SimpleNamespace
 
 from oracle import finance, fleet
-from oracle.fleet import HOURS_PER_YEAR, MONTHS_PER_YEAR, TOKENS_PER_MTOK, growth, in_year, series
+from oracle.fleet import HOURS_PER_YEAR, MONTHS_PER_YEAR, TOKENS_PER_MTOK, growth, held, series
 
 JOULES_PER_KWH = 3.6e6
 DAYS_PER_WEEK = 7
@@ -88,6 +88,8 @@ RENTS = ["rental_rate", "on_demand_rate", "spot_rate"]
 
 
 def fraction(percent):
+    if isinstance(percent, fleet.Stepped):
+        return percent.each(fraction)
     if isinstance(percent, list):
         return [each / 100 for each in percent]
     return percent if percent is None else percent / 100
@@ -153,7 +155,7 @@ def request(x, r):
 
 def share_served(x):
     """What counted tokens take of what the accelerators can serve in the first year, at most all of it."""
-    possible = fleet.in_year(x.throughput, 0) * x.availability * x.scaling_efficiency * x.delivered
+    possible = fleet.first(x.throughput) * x.availability * x.scaling_efficiency * x.delivered
     return min(x.production_throughput / possible, 1)
 
 
@@ -182,13 +184,13 @@ def tiers_discount(x, ordered):
 def hardware(x, r):
     """Each purchase at the price of the year that it is for, less the lead time. Lists are by the period that it is
     for."""
-    discount = [in_year(x.discount, year) for year in r.year]
+    discount = [held(x.discount, r, t) for t in range(len(r.year))]
     if x.tiers:
         orders = r.bought if x.is_staged else [r.bought[1]] * len(r.bought)
         discount = [tiers_discount(x, ordered) for ordered in [orders[1], *orders[1:]]]
     ordered = [max(year - x.lead_time / MONTHS_PER_YEAR, 0) for year in r.year]
-    r.net_price = [in_year(x.list_price, year) * growth(-x.price_decline, after) * (1 - off)
-                   for year, after, off in zip(r.year, ordered, discount)]
+    r.net_price = [held(x.list_price, r, t) * growth(-x.price_decline, after) * (1 - off)
+                   for t, (after, off) in enumerate(zip(ordered, discount))]
     accelerators = series(r, lambda t: r.bought[t] * r.net_price[t])
     servers = series(r, lambda t: r.nodes_bought[t] * x.node_price)
     network = series(r, lambda t: r.connected[t] * x.network_price)
@@ -240,7 +242,7 @@ def inflated(x, r, t):
 
 
 def power(x, r):
-    r.tariff = series(r, lambda t: in_year(x.electricity_price, r.year[t])
+    r.tariff = series(r, lambda t: held(x.electricity_price, r, t)
                       * growth(x.electricity_escalation, r.elapsed[t]))
     water_price = x.water_use / LITRES_PER_M3 * x.water_price      # USD per kWh of IT energy
     r.power_cost, r.cooling_cost = [0] * len(r.period), [0] * len(r.period)
@@ -257,7 +259,7 @@ def power(x, r):
 def operation(x, r):
     """Support and repair are shares of the price of everything that is there in the period, once it is delivered; of a
     fixed sum, each accelerator has an equal part."""
-    r.colo_cost = series(r, lambda t: r.peak_it_power * in_year(x.colo_rate, r.year[t]) * r.period[t]
+    r.colo_cost = series(r, lambda t: r.peak_it_power * held(x.colo_rate, r, t) * r.period[t]
                          * MONTHS_PER_YEAR * growth(x.colo_escalation, r.elapsed[t]))
     def delivered(amounts, t):
         return sum(amounts[v] * (1 if v > 1 else r.first_delivered[t]) for v in fleet.there(r, t))
@@ -332,9 +334,9 @@ def rent(x, r):
         in_use = r.in_service[t] * r.busy_hours[t]
         decline = growth(-x.rent_decline, r.year[t])
         return (
-            (1 if x.reserved_share else decline) * reserved * around_the_clock * in_year(x.rental_rate, r.year[t])
-            + decline * spot * in_use * (1 + x.interruption) * in_year(x.spot_rate, r.year[t])
-            + decline * (1 - reserved - spot) * in_use * in_year(x.on_demand_rate, r.year[t]))
+            (1 if x.reserved_share else decline) * reserved * around_the_clock * held(x.rental_rate, r, t)
+            + decline * spot * in_use * (1 + x.interruption) * held(x.spot_rate, r, t)
+            + decline * (1 - reserved - spot) * in_use * held(x.on_demand_rate, r, t))
 
     r.rental_cost = series(r, cost)
 
@@ -369,7 +371,7 @@ def api(x, r, other):
 
 def engineering(x, r):
     r.engineering_cost = series(
-        r, lambda t: in_year(x.engineers, r.year[t]) * x.engineer_cost * r.period[t]
+        r, lambda t: held(x.engineers, r, t) * x.engineer_cost * r.period[t]
         * growth(x.wage_growth, r.elapsed[t]))
 
 
@@ -546,7 +548,7 @@ def paid_back(r):
 
 
 # Intermediate results that no face shows; those shown only for options that use them.
-ONLY_THE_WAY = {"fixed_paid", "support_of_each", "demand", "elapsed", "year", "able", "first_delivered", "delivered", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
+ONLY_THE_WAY = {"fixed_paid", "support_of_each", "demand", "elapsed", "months", "year", "able", "first_delivered", "delivered", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
                 "nodes_bought", "peak_by_period", "purchases", "outlay", "owned", "parts_paid", "capitalised",
                 "servers_paid", "network_paid", "hardware_residual", "sold", "lasts"}
 TOLD_IF = {

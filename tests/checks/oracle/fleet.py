@@ -22,9 +22,27 @@ def growth(rate, years):
     return (1 + rate) ** years
 
 
-def in_year(value, year):
-    """An input in a year (0, 1, ...): of a list its element; the last one continues."""
-    return value[min(year, len(value) - 1)] if isinstance(value, list) else value
+class Stepped(list):
+    """A list whose values follow one another every so many months rather than by year."""
+
+    def __init__(self, values, months):
+        super().__init__(values)
+        self.months = months
+
+    def each(self, changed):
+        return Stepped(map(changed, self), self.months)
+
+
+def first(value):
+    return value[0] if isinstance(value, list) else value
+
+
+def held(value, r, t):
+    """An input in a period: of a list the value that holds when the period begins; the last one continues."""
+    if not isinstance(value, list):
+        return value
+    number = r.months[t] // value.months if isinstance(value, Stepped) else r.year[t]
+    return value[min(number, len(value) - 1)]
 
 
 def time_line(x, r):
@@ -33,6 +51,7 @@ def time_line(x, r):
     begins = [full * number for number in range(ceil(x.horizon / full))]
     r.period = [0] + [min(full, x.horizon - begin) for begin in begins]
     r.elapsed = [0] + begins
+    r.months = [0] + [round(x.period) * number for number in range(len(begins))]
     r.year = [math.floor(round(elapsed, 9)) for elapsed in r.elapsed]
     r.operation = range(1, len(r.period))
 
@@ -53,13 +72,13 @@ def series(r, amount):
 
 def demand(x, r):
     """Demand in tokens per year."""
-    r.demand = series(r, lambda t: in_year(x.demand, r.year[t]) * TOKENS_PER_MTOK
+    r.demand = series(r, lambda t: held(x.demand, r, t) * TOKENS_PER_MTOK
                       * growth(x.demand_growth, r.year[t]))
 
 
 def held_against(x):
     """The speed that a vendor's guarantee refers to."""
-    return in_year(x.throughput, 0) if x.decode_throughput is None else x.decode_throughput
+    return first(x.throughput) if x.decode_throughput is None else x.decode_throughput
 
 
 def is_short(x):
@@ -70,16 +89,16 @@ def made_good(x):
     """Tokens after replacing what is too slow, over those without that: a token takes the guaranteed time."""
     if not x.replacement or not is_short(x):
         return 1
-    before = 1 / in_year(x.throughput, 0)
+    before = 1 / first(x.throughput)
     after = before - 1 / held_against(x) + 1 / x.guaranteed_throughput
     return x.replacement * before / after + (1 - x.replacement)
 
 
 def speed(x, r):
     """Tokens per accelerator-hour: at full speed, and at the planned utilization."""
-    r.flat_out = [in_year(x.throughput, year) * growth(x.throughput_gain, year) * SECONDS_PER_HOUR
-                  * x.availability * x.scaling_efficiency * x.delivered * made_good(x) for year in r.year]
-    r.tokens_per_gpu = [each * in_year(x.utilization, year) for each, year in zip(r.flat_out, r.year)]
+    r.flat_out = [held(x.throughput, r, t) * growth(x.throughput_gain, year) * SECONDS_PER_HOUR
+                  * x.availability * x.scaling_efficiency * x.delivered * made_good(x) for t, year in enumerate(r.year)]
+    r.tokens_per_gpu = [each * held(x.utilization, r, t) for t, each in enumerate(r.flat_out)]
 
 
 def needed(x, r, t):
@@ -117,7 +136,7 @@ def in_service(x, r):
     retired."""
     r.lasts = lasts(x, r)
     if x.accelerators is not None:
-        r.needed = r.in_service = series(r, lambda t: in_year(x.accelerators, r.year[t]))
+        r.needed = r.in_service = series(r, lambda t: held(x.accelerators, r, t))
     else:
         r.needed = series(r, lambda t: needed(x, r, t))
     r.accelerators = max(r.needed)

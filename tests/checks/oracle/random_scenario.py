@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 from oracle.cost_model import DAMAGES, DEFAULTS, NOT_FOR_RENTED, RENTS, is_staged
 from oracle.finance import MACRS
+from oracle.fleet import Stepped
 from oracle.spelling import CURRENCIES, INPUTS, draw, draw_list, plain, spell
 
 ACCELERATORS = ["h200-sxm-141", "mi325x-256", "b200-sxm-180", "mi355x-288", "mi300x-192",
@@ -22,7 +23,7 @@ SCHEDULES = {"engineers": None, "electricity_price": "electricity_escalation", "
              "demand": "demand_growth", "accelerators": None, "throughput": "throughput_gain",
              "rental_rate": "rent_decline", "on_demand_rate": "rent_decline", "discount": None,
              "list_price": "price_decline", "colo_rate": "colo_escalation"}
-LISTS = {f"list of {name}" for name in SCHEDULES}
+LISTS = {f"list of {name}" for name in SCHEDULES} | {f"steps of {name}" for name in SCHEDULES}
 CASE = "told"                   # has the values that count, in scenarios whose base case has others
 ALWAYS = {"list_price", "pue", "electricity_price", "utilization", "engineer_cost"}
 FACILITIES = {"plain": [], "own": ["build_price", "facility_residual"],
@@ -116,6 +117,7 @@ class Draft:
     def __init__(self, rng, options):
         self.rng, self.options = rng, options
         self.common, self.workload = {}, {}
+        self.steps = {}  # in months, of inputs whose lists do not go by year
 
     def give(self, option, name):
         if not (is_rented(option.given) and name in NOT_FOR_RENTED):
@@ -234,6 +236,20 @@ def draw_schedules(rng, draft):
             values[rate] = draw(rng, rate)
     if rng.random() < 0.6:
         draft.common["inflation"] = draw(rng, "inflation")
+
+
+def draw_steps(seed, draft, horizon):
+    """Some lists have a step in place of years, the same in all options: a multiple of the period, which may be more
+    than a year. Steps of less have more values."""
+    rng = random.Random(f"steps {seed}")
+    period = int(horizon.get("period", DEFAULTS["period"]))
+    for name in SCHEDULES:
+        holders = [values for values, _ in draft.sections() if isinstance(values.get(name), list)]
+        if holders and rng.random() < 0.75:
+            draft.steps[name] = months = period * rng.choice([1, 1, 2, 3, 5])
+            for values in holders:
+                more = [draw(rng, name) for _ in range(rng.randint(0, 3 if months < 12 else 0))]
+                values[name] = Stepped(values[name] + more, months)
 
 
 def varies(draft, option):
@@ -591,7 +607,10 @@ def draw_decoys(seed, draft):
         rated = any(SCHEDULES.get(name) in values for values in places)
         stages = name in ("accelerators", "demand", "throughput", "utilization")
         may_be_list = name in SCHEDULES and not rated and (isinstance(told, list) or not stages)
-        return draw_list(rng, name) if may_be_list and rng.random() < 0.5 else draw(rng, name)
+        if not may_be_list or rng.random() >= 0.5:
+            return draw(rng, name)
+        values = draw_list(rng, name)
+        return Stepped(values, draft.steps[name]) if name in draft.steps else values
 
     return {(id(values), name): decoy(name, values[name]) for values, name in rng.sample(known, min(5, len(known)))
             if name not in ("day_profile", "tiers", "tier_discount")}
@@ -633,6 +652,8 @@ def numbers(values, currency):
     def number(name, value):
         if name == "tiers":
             return [(float(share), begins) for share, begins in value]
+        if isinstance(value, Stepped):
+            return value.each(lambda each: number(name, each))
         if isinstance(value, list):
             return [number(name, each) for each in value]
         in_usd = (id(values), name) in currency.dollars
@@ -672,6 +693,7 @@ def make(seed, tables):
     if rng.random() < 0.6:
         horizon["period"] = draw(rng, "period")
     draw_delays(seed, draft, horizon)
+    draw_steps(seed, draft, horizon)
     items = draw_own_items(rng, [option.id for option in options],
                            [option.id for option in options if not option.is_api])
     baseline = rng.choice([None] + [option.id for option in options])
@@ -714,4 +736,6 @@ def finish(option, given, catalogued, profiles, items):
                if name not in unused and value != neutral[name]]
     telling += [f"list of {name}" for name, value in inputs.items()
                 if isinstance(value, list) and name not in unused]
+    telling += [f"steps of {name}" for name, value in inputs.items()
+                if isinstance(value, Stepped) and name not in unused]
     return SimpleNamespace(id=option.id, inputs=inputs, items=items, telling=telling)

@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+from oracle.fleet import Stepped
+
 # Spellings: what is typed, and how many of that unit make one of the input's own unit.
 PLAIN = {"{}": 1}
 PERCENT = {"{} %": 1, "{}%": 1}
@@ -166,7 +168,11 @@ def spell(rng, name, value):
     form, factor = rng.choice(forms)
     if not isinstance(value, list):
         return form.format(plain(value * Decimal(factor)))
-    if rng.random() < 0.7:
+    if isinstance(value, Stepped):
+        years = value.months % 12 == 0 and rng.random() < 0.5
+        step = f"{value.months // 12} yr" if years else f"{value.months} month"
+        return f"{spell(rng, name, list(value))} every {step}"
+    if len(value) > 5 or rng.random() < 0.7:  # a line has 199 bytes
         return ", ".join([plain(each * Decimal(factor)) for each in value[:-1]]
                          + [form.format(plain(value[-1] * Decimal(factor)))])
     return ", ".join(spell(rng, name, each) for each in value)

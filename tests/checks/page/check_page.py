@@ -35,7 +35,7 @@ ZEROS = 8 if DEEP else 2  # scenarios
 MANY, FEW = (10, 3) if DEEP else (3, 1)  # states of an example; THOROUGH cover everything in the others
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations', 'everything')
 WORKBOOK = ROOT / 'tests' / 'checks' / 'workbook'
-TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini', 'late.ini', 'late_stages.ini', 'horizons.ini')
+TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'steps.ini', 'everything.ini', 'late.ini', 'late_stages.ini', 'horizons.ini')
 TOLERANCE = 1e-9
 PATIENCE = 8  # multiple of the time that a quiet machine may take
 
@@ -465,6 +465,14 @@ LISTED_STATES = [(0, {}), (1, {}), (0, {'b.throughput_year_2': 9000}), (0, {'a.l
                  (1, {'a.list_price_year_1': 20000})]
 
 
+# Lists that --set alone states: one with a step, for all options, and one by year.
+STEPPED = LISTED.replace('date = ', 'period = 6 month\ndate = ')
+STEPPED_SETTINGS = ['--set', 'utilization=50, 60, 65 % every 6 month', '--set', 'utilization.quote=Q-3 2026-09-09',
+                    '--set', 'a.list_price=24000, 23000, 22000 USD']
+STEPPED_STATES = [(0, {}), (1, {}), (0, {'utilization_step_2': 80}), (0, {'utilization_scale': 90}),
+                  (1, {'a.list_price_year_3': 20000})]
+
+
 # One price of a row: the others remain the row's.
 # By a row with a price for cached input.
 API = '[option api]\napi = ap003\n[scenario]\ninherits = own-rent-api.ini\n'
@@ -542,6 +550,7 @@ throughput = 4000 token/s
 CHOSEN = [('many', MANY_OPTIONS, [(0, {})], []), ('twins', TWINS, [(0, {})], []), ('crowded', CROWDED, [(0, {})], []), ('free', GRATIS, GRATIS_STATES, []),
           ('credited', CREDITED, CREDITED_STATES, []), ('sometimes', SOMETIMES, SOMETIMES_STATES, []),
           ('hall', HALL, HALL_STATES, []), ('listed', LISTED, LISTED_STATES, []),
+          ('stepped', STEPPED, STEPPED_STATES, STEPPED_SETTINGS),
           ('whole', WHOLE, [(0, {})], []), ('api', API, API_STATES, []),
           ('api-set', API, API_STATES, ['--set', 'api.api=ap002']),
           ('api-euro', API + EURO, [(0, {'api.output_price_usd': 2})], []),

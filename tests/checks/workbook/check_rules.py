@@ -143,7 +143,8 @@ def check(folder):
     """(passed, failed) of every example, and of the rules themselves on one with every sheet."""
     examples = [*harness.FOR_READING, *harness.EXAMPLES] if DEEP else \
         [scenario for scenario in harness.EXAMPLES if scenario.stem in TELLING]
-    examples += [Path(__file__).resolve().parent / name for name in ('by_year.ini', 'late.ini', 'late_stages.ini')]
+    own = [Path(__file__).resolve().parent / name for name in ('steps.ini', 'by_year.ini', 'late.ini', 'late_stages.ini')]
+    examples = [own[0], *examples, *own[1:]]  # the last one with a simulation is broken below
     first = {scenario: runs(scenario, folder, 'first') for scenario in examples}
     totals, richest, subjects = [], None, {}
     for scenario in examples:

@@ -141,7 +141,8 @@ def check_sentences(book):
             expect(not re.search(r'\d{4,}', sentence[len(label):]) and ', the default of the cost model' not in
                    sentence.partition(' in case ')[2], sentence)
     used |= {one for one in said for years in inputs.lists
-             if one[1].startswith(re.sub(rf', ({"|".join(map(re.escape, labels))})$', '', years.texts['Input']) + ', year ')}
+             if one[1].startswith(re.sub(rf', ({"|".join(map(re.escape, labels))})$', '', years.texts['Input'])
+                                                   + (', year ' if inputs.step_of[years.row] == 'by year' else ', '))}
     expect(used == set(said), f'of no input: {set(said) - used}')
 
 

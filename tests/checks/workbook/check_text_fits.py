@@ -25,7 +25,7 @@ from support.program import Count, DEEP, expect, Skip  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 TELLING = ('finance-views', 'own-rent-api', 'rent-or-own', 'uncertainty', 'this-machine')
-MADE = ('everything.ini', 'by_year.ini', 'late.ini', 'open_limits.ini', 'rented.ini', 'staged.ini', 'vintages.ini')
+MADE = ('everything.ini', 'by_year.ini', 'steps.ini', 'late.ini', 'open_limits.ini', 'rented.ini', 'staged.ini', 'vintages.ini')
 CARLITO = '/usr/share/fonts/truetype/crosextra/Carlito-{}.ttf'
 LONGEST = 150
 SHOWN = 5

@@ -127,6 +127,33 @@ def test_lists(folder):
            f'the years are headed {head}')
 
 
+# Of steps.ini: the heading of each step's block, and what its first list has.
+STEPS = {'by year': (['from 2027-03', 'from 2028-03 on'], 'utilization_year_1'),
+         'every 3 month': (['from 2027-03', 'from 2027-06', 'from 2027-09', 'from 2027-12 on'], 'grown.demand_step_1'),
+         'every 6 month': (['from 2027-03', 'from 2027-09', 'from 2028-03 on'], 'delivered.accelerators_step_1'),
+         'every 9 month': (['from 2027-03', 'from 2027-12', 'from 2028-09 on'], 'electricity_price_step_1')}
+
+
+def test_steps(folder):
+    """The lists of each step have a block of their own, headed by when their values begin to hold."""
+    path = harness.report(Path(__file__).resolve().parent / 'steps.ini', Path(folder, 'steps.xlsx'))
+    inputs = layout.Inputs(xlsx.read(path))
+    heads = {}
+    for row in range(inputs.lists[0].row - 1, inputs.lists[-1].row):
+        said = inputs.sheet.text(row, inputs.columns['Input'])
+        if said.startswith('Timeline: '):
+            step = said.removeprefix('Timeline: ').removesuffix('; the last value continues')
+            texts = [inputs.sheet.text(row, column) for column in range(inputs.columns['Live'] + 1,
+                                                                        inputs.columns['Source'])]
+            heads[step] = [text for text in texts if text]
+    expect(heads == {step: head for step, (head, _) in STEPS.items()}, f'the blocks are {heads}')
+    firsts = {}
+    for one in inputs.lists:
+        if inputs.step_of[one.row] != 'by age, from 1 yr':
+            firsts.setdefault(inputs.step_of[one.row], one.years[0].key)
+    expect(firsts == {step: first for step, (_, first) in STEPS.items()}, f'the first lists are {firsts}')
+
+
 def test_whole_numbers(folder):
     """Of no unit, such as an age in years started, they have no decimals on any sheet of a calculation."""
     book = xlsx.read(harness.report(Path(__file__).with_name('vintages.ini'), Path(folder, 'vintages.xlsx')))

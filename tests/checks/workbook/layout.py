@@ -110,14 +110,15 @@ class Input:
 
 class Inputs:
     """The table of inputs: columns by heading, the cases' columns by name, rows; below it the timeline,
-    a list of inputs by year in each row, with its cases below if there are several.
+    a list of inputs in each row, with its cases below if there are several, in a block for each step.
 
-    rows: of the table; lists: of the timeline, as (row, key, unit, texts, its years' inputs); all: what
+    rows: of the table; lists: of the timeline, as (row, key, unit, texts, its values' inputs); all: what
     may be overwritten, of both.
     """
 
     def __init__(self, book):
         self.sheet = sheet = book.sheets['Inputs']
+        self.step_of = {}  # of a list's row: "by year", "every 6 month"
         self.header, self.columns = self.find_header()
         if not self.header:
             raise LookupError('Inputs has no header row with Key and Live')
@@ -129,7 +130,8 @@ class Inputs:
                 if sheet.text(row, self.columns['Key']) and sheet.value(row, first) is not None]
         timeline = next((row for row in rows if sheet.text(row, self.columns['Key']) == 'Key'), None)
         self.rows = [self.read_row(row) for row in rows if timeline is None or row < timeline]
-        self.lists = [self.read_list(row) for row in rows if timeline is not None and row > timeline]
+        self.lists = [self.read_list(row) for row in rows if timeline is not None and row > timeline
+                      and sheet.text(row, self.columns['Key']) != 'Key']
         self.all = self.rows + [year for one in self.lists for year in one.years]
         self.validations = validations(sheet)
 
@@ -145,17 +147,20 @@ class Inputs:
     def read_list(self, row):
         """Years beyond the list's end are computed, and not inputs."""
         texts, first = self.texts(row), self.columns['Live'] + 1
+        self.step_of[row] = self.sheet.text(row, self.columns['Live'])
         one = Input(row, texts['Key'], texts['Unit'], texts, None, {})
         rows = {case: row + 1 + i if len(self.cases) > 1 else row for i, case in enumerate(self.cases)}
         one.columns = [column for column in range(first, self.columns['Source'])
                        if self.sheet.value(row, column) is not None]
-        one.years = [Input(row, year_key(one.key, column - first + 1), one.unit, texts, (row, column),
+        stem = 'step' if self.step_of[row].startswith('every ') else 'year'
+        one.years = [Input(row, value_key(one.key, stem, column - first + 1), one.unit, texts, (row, column),
                            {case: (at, column) for case, at in rows.items()})
                      for column in one.columns
                      if self.sheet.value(rows[next(iter(rows))], column) is not None
                      and self.sheet.cell(rows[next(iter(rows))], column).style.locked is False]
-        one.kept = {case: [(at, self.columns[f'As written, year {column - first + 1}'])
-                           for column in one.columns] for case, at in rows.items()}
+        kept = [next(self.columns[text] for text in (f'As written, year {number}', f'As written, year or step {number}')
+                     if text in self.columns) for number in (column - first + 1 for column in one.columns)]
+        one.kept = {case: [(at, column) for column in kept] for case, at in rows.items()}
         return one
 
     def find_header(self):
@@ -178,7 +183,7 @@ class Inputs:
                     yield entry, row, column, cell
 
 
-def year_key(key, year):
-    """The name of a list's year for --set: engineers_year_1, h200.list_price_year_2_usd."""
+def value_key(key, stem, number):
+    """The name of a list's value for --set: engineers_year_1, engineers_step_1, h200.list_price_year_2_usd."""
     name = key.removesuffix('_usd')
-    return f'{name}_year_{year}{key[len(name):]}'
+    return f'{name}_{stem}_{number}{key[len(name):]}'

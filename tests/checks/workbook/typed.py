@@ -35,7 +35,7 @@ class Typed:
         self.anywhere = [one.row for one in (*self.inputs.rows, *self.inputs.lists)
                          if any(actual('Inputs', *place) != sheet.value(*place)
                                 for year in getattr(one, 'years', [one]) for place in year.cells.values())]
-        self.of_the_run = {one.row: 'by year' if same_as_written(one, sheet, actual) else 'overwritten'
+        self.of_the_run = {one.row: self.inputs.step_of[one.row] if same_as_written(one, sheet, actual) else 'overwritten'
                            for one in self.inputs.lists}
 
     def written(self, row, field):

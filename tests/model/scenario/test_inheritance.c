@@ -140,6 +140,8 @@ static const struct {
      "[common]\nengineers = 3 FTE\n", "a.engineers", "", 3},
     {"engineer_cost = 1 USD/FTE/yr\nengineers = 1, 2 FTE\n", "[common]\nengineers_year_2 = 9 FTE\n",
      "a.engineers_year_1", "", 1},
+    {"engineer_cost = 1 USD/FTE/yr\nengineers = 1, 2 FTE every 2 yr\nengineers_step_2 = 9 FTE\n",
+     "[common]\nengineers = 3, 4 FTE every 2 yr\n", "a.engineers_step_2", "", 4},
     {"discount = 8 % from 100 gpu\ndiscount_tier_1 = 2 %\ndiscount_tier_1.source = a friend\n",
      "[common]\ndiscount = 9 % from 100 gpu\n", "a.discount_tier_1", "", 9},
     {"demand = 9 Mtok/yr\n[workload]\nday_share_3 = 50 %\n", "[common]\nday_profile = consumer\n",

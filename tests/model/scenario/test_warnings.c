@@ -207,6 +207,8 @@ static void test_units(void **state) {
       {"60, 64 gpu", "the costs are of 60 accelerators in year 1, sold in units of 8"},
       {"64, 68, 70 gpu", "68 accelerators in year 2, sold in units of 8: 72 must be"},
       {"56, 64 gpu", ""},
+      {"64, 68, 70 gpu every 2 yr", "68 accelerators after 2 yr, sold in units of 8: 72 must be"},
+      {"60, 64 gpu every 2 yr", "60 accelerators at the outset, sold in units of 8: 64 must be"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char keys[256];
