@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static const struct unit conversion_units[CONVERT_CONSTANTS] = {
     [CONVERT_HOURS_PER_YEAR] = {.text = "h/yr"},
     [CONVERT_MONTHS_PER_YEAR] = {.text = "month/yr"},
