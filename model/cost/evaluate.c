@@ -86,8 +86,8 @@ void evaluate(struct evaluation *evaluation) {
   calculation_run(evaluation->calculation, evaluation->workspace, evaluation->width);
 }
 
-// The innermost division whose divisor is zero when the inputs are constants, or NULL: not in what a
-// condition leaves out.
+// The innermost division whose divisor is zero when the inputs are constants, or NULL; not one that
+// a condition leaves out.
 static const struct node *zero_divisor(const struct calculation_graph *graph, int periods,
                                        const struct node *node, int period) {
   const bool decides = node_calls(node, FUNCTION_IF);

@@ -3,8 +3,8 @@
 // A result depends only on its own case's operands, never on the processor or on the number of
 // cases: nothing is fused or reordered.
 //
-// What divides by zero is NAN, and so is what is computed from NAN or infinity, a comparison too: as
-// a spreadsheet's errors, they reach every result that depends on them.
+// What divides by zero is NAN, and so is what is computed from NAN or infinity, a comparison too:
+// like a spreadsheet's errors, they reach every result that depends on them.
 #ifndef PERTOKEN_MODEL_COST_OPERATION_H
 #define PERTOKEN_MODEL_COST_OPERATION_H
 

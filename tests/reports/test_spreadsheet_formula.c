@@ -291,7 +291,7 @@ static void test_split(void **state) {
   check_split("series", "prev(x) + cost * if(t > 1, share, 0) + if(t > 2, 5 USD, 6 USD)");
 }
 
-// What may be 0^0 is 1 by an IF of its own; what is above zero whatever the inputs are is not asked.
+// What may be 0^0 is 1 by an IF of its own, unless the base or the exponent is always above zero.
 static void test_powers(void **state) {
   (void)state;
   static const struct {

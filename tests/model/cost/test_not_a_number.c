@@ -59,7 +59,7 @@ static const struct {
     {"(two = 2) + (two > zero)", 2},
 };
 
-// The value of `x` in an evaluation, where inputs are variables, or (`constant`) where they are not.
+// The value of `x` in an evaluation, where inputs are variables, or (`constant`) where none is.
 static double value_of(struct fixture *fixture, const struct model *model, bool constant) {
   struct arena *arena = &fixture->arena;
   const enum given *given = arena_array(arena, (size_t)model->count, sizeof *given);
