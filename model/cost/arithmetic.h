@@ -28,7 +28,7 @@ static inline double arithmetic_scale(double digits) {
 }
 
 static inline double arithmetic_round(double x, double digits) {
-  return arithmetic_round_scaled(x, arithmetic_scale(digits));
+  return digits == digits ? arithmetic_round_scaled(x, arithmetic_scale(digits)) : digits;
 }
 
 // ROUNDUP(ROUND(x, 9), 0): away from zero, after CEIL_DECIMALS decimals; scale is 10 to that power.

@@ -86,10 +86,16 @@ void evaluate(struct evaluation *evaluation) {
   calculation_run(evaluation->calculation, evaluation->workspace, evaluation->width);
 }
 
-// The innermost division whose divisor is zero when the inputs are constants, or NULL.
+// The innermost division whose divisor is zero when the inputs are constants, or NULL; not one that
+// a condition leaves out.
 static const struct node *zero_divisor(const struct calculation_graph *graph, int periods,
                                        const struct node *node, int period) {
+  const bool decides = node_calls(node, FUNCTION_IF);
+  const bool otherwise =
+      decides && calculation_value(graph, periods, node->arguments[0], period) == 0;
   for (int i = 0; i < node->argument_count; i++) {
+    if (decides && i == (otherwise ? 1 : 2))
+      continue;
     const struct node *inner = zero_divisor(graph, periods, node->arguments[i], period);
     if (inner)
       return inner;

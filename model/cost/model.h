@@ -15,6 +15,10 @@
 
 enum declaration_kind { DECLARATION_INPUT, DECLARATION_SCALAR, DECLARATION_SERIES };
 enum role { ROLE_NONE, ROLE_HEADLINE, ROLE_CATEGORY, ROLE_CHECK };
+
+// No farther from zero, a check passes.
+#define CHECK_TOLERANCE 1e-9
+
 enum own_kind { OWN_NONE, OWN_CAPEX, OWN_OPEX };
 
 enum {

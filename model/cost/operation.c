@@ -14,30 +14,46 @@
     _Pragma("omp simd") for (size_t i = 0; i < width; i++) out[i] = (expression);                  \
   }
 
+// Nothing divided by zero is a number.
+static inline double divisor(double x) {
+  return x != 0 ? x : NAN;
+}
+
+// The result if what it comes from is a finite number, else NAN.
+static inline double number(double result, double from) {
+  return result + (from - from);
+}
+
+// Of infinity and NAN, too, pow() makes numbers.
+static inline double power(double a, double b) {
+  const double result = pow(a, b);
+  return number(number(number(result, result), a), b);
+}
+
 KERNEL(run_constant, k)
 KERNEL(run_add, a[i] + b[i])
 KERNEL(run_subtract, a[i] - b[i])
 KERNEL(run_multiply, a[i] * b[i])
-KERNEL(run_divide, a[i] / b[i])
+KERNEL(run_divide, a[i] / divisor(b[i]))
 KERNEL(run_add_constant, a[i] + k)
 KERNEL(run_subtract_from, k - a[i])
 KERNEL(run_multiply_by, a[i] * k)
-KERNEL(run_divide_by, a[i] / k)
-KERNEL(run_invert, k / a[i])
-KERNEL(run_power, pow(a[i], b[i]))
-KERNEL(run_min, b[i] < a[i] || a[i] != a[i] ? b[i] : a[i])
-KERNEL(run_max, b[i] > a[i] || a[i] != a[i] ? b[i] : a[i])
-KERNEL(run_if, a[i] != 0 ? b[i] : c[i])
+KERNEL(run_divide_by, a[i] / divisor(k))
+KERNEL(run_invert, k / divisor(a[i]))
+KERNEL(run_power, power(a[i], b[i]))
+KERNEL(run_min, number(number(b[i] < a[i] ? b[i] : a[i], a[i]), b[i]))
+KERNEL(run_max, number(number(b[i] > a[i] ? b[i] : a[i], a[i]), b[i]))
+KERNEL(run_if, number(a[i] != 0 ? b[i] : c[i], a[i]))
 KERNEL(run_round, arithmetic_round_scaled(a[i], k))
 KERNEL(run_round_to, arithmetic_round(a[i], b[i]))
 KERNEL(run_ceil, arithmetic_ceil_scaled(a[i], k))
 KERNEL(run_floor, arithmetic_floor_scaled(a[i], k))
-KERNEL(run_equal, arithmetic_compare(a[i], b[i]) == 0)
-KERNEL(run_unequal, arithmetic_compare(a[i], b[i]) != 0)
-KERNEL(run_less, arithmetic_compare(a[i], b[i]) < 0)
-KERNEL(run_less_equal, arithmetic_compare(a[i], b[i]) <= 0)
-KERNEL(run_greater, arithmetic_compare(a[i], b[i]) > 0)
-KERNEL(run_greater_equal, arithmetic_compare(a[i], b[i]) >= 0)
+KERNEL(run_equal, number(arithmetic_compare(a[i], b[i]) == 0, a[i] - b[i]))
+KERNEL(run_unequal, number(arithmetic_compare(a[i], b[i]) != 0, a[i] - b[i]))
+KERNEL(run_less, number(arithmetic_compare(a[i], b[i]) < 0, a[i] - b[i]))
+KERNEL(run_less_equal, number(arithmetic_compare(a[i], b[i]) <= 0, a[i] - b[i]))
+KERNEL(run_greater, number(arithmetic_compare(a[i], b[i]) > 0, a[i] - b[i]))
+KERNEL(run_greater_equal, number(arithmetic_compare(a[i], b[i]) >= 0, a[i] - b[i]))
 
 static const struct {
   int operands;

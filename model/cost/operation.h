@@ -2,6 +2,9 @@
 //
 // A result depends only on its own case's operands, never on the processor or on the number of
 // cases: nothing is fused or reordered.
+//
+// What divides by zero is NAN, and so is what is computed from NAN or infinity, a comparison too:
+// like a spreadsheet's errors, they reach every result that depends on them.
 #ifndef PERTOKEN_MODEL_COST_OPERATION_H
 #define PERTOKEN_MODEL_COST_OPERATION_H
 
@@ -19,10 +22,10 @@ enum operation {
   OPERATION_MULTIPLY_BY,   // a * k
   OPERATION_DIVIDE_BY,     // a / k
   OPERATION_INVERT,        // k / a
-  OPERATION_POWER,         // a ^ b
-  OPERATION_MIN,           // as fmin: a number rather than NAN
+  OPERATION_POWER,         // a ^ b; 0 ^ 0 is 1
+  OPERATION_MIN,
   OPERATION_MAX,
-  OPERATION_IF,       // a ? b : c
+  OPERATION_IF,       // a ? b : c, whatever the other one is
   OPERATION_ROUND,    // a to the decimals that k is 10 to the power of: model/cost/arithmetic.h
   OPERATION_ROUND_TO, // a to b decimals
   OPERATION_CEIL,     // k as for OPERATION_ROUND

@@ -293,6 +293,17 @@ int own_item_add(struct model *model, const struct ini_section *section,
   return 0;
 }
 
+int own_item_of(const struct model *model, int declaration) {
+  const struct declaration *amount = &model->declarations[declaration];
+  if (amount->own != OWN_OPEX)
+    return declaration;
+  const size_t length = strlen(amount->name) - strlen("_cost");
+  struct arena scratch = {NULL};
+  const int item = model_find(model, arena_copy_n(&scratch, amount->name, length));
+  arena_free(&scratch);
+  return item;
+}
+
 // ---- what follows from watts
 
 enum watts { WATTS_UNKNOWN, WATTS_NO, WATTS_YES };

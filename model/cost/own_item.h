@@ -26,4 +26,8 @@ int own_item_add(struct model *model, const struct ini_section *section,
 // Finishes the user's items. Call after the last item and before model_check.
 void own_items_finish(struct model *model);
 
+// The user's item of which a declaration, with `own` set, holds the amount: itself, or that of its
+// amount per period.
+int own_item_of(const struct model *model, int declaration);
+
 #endif

@@ -53,6 +53,25 @@ static bool same_value(const struct value *a, const struct value *b) {
          vector_to_bits(a->k) == vector_to_bits(b->k);
 }
 
+// Whether what the value is computed from, if that is all numbers, makes it a number.
+static bool gives_number(const struct value *value) {
+  switch (value->operation) {
+  case OPERATION_CONSTANT: return isfinite(value->k);
+  case OPERATION_DIVIDE_BY: return value->k != 0;
+  case OPERATION_DIVIDE:
+  case OPERATION_INVERT:
+  case OPERATION_POWER: return false;
+  default: return true;
+  }
+}
+
+static bool is_number(const struct value_table *values, const struct value *value) {
+  bool number = gives_number(value);
+  for (int i = 0; i < operation_operands(value->operation); i++)
+    number &= values->list[value->operands[i]].number;
+  return number;
+}
+
 static int intern(struct value_table *values, const struct value *wanted) {
   int *bucket = bucket_of(values, wanted);
   for (int i = *bucket; i >= 0; i = values->list[i].next)
@@ -64,15 +83,16 @@ static int intern(struct value_table *values, const struct value *wanted) {
   }
   values->list[values->count] = *wanted;
   values->list[values->count].next = *bucket;
+  values->list[values->count].number = is_number(values, wanted);
   return *bucket = values->count++;
 }
 
 int value_constant(struct value_table *values, double constant) {
-  return intern(values, &(struct value){OPERATION_CONSTANT, {-1, -1, -1}, constant, -1});
+  return intern(values, &(struct value){OPERATION_CONSTANT, {-1, -1, -1}, constant, -1, false});
 }
 
 int value_variable(struct value_table *values, int number) {
-  return intern(values, &(struct value){OPERATION_VARIABLE, {number, -1, -1}, 0, -1});
+  return intern(values, &(struct value){OPERATION_VARIABLE, {number, -1, -1}, 0, -1, false});
 }
 
 static bool is_constant(const struct value_table *values, int value) {
@@ -93,7 +113,7 @@ static int operation(struct value_table *values, enum operation operation, int a
     constants[i] = values->list[operands[i]].k;
   }
   if (!constant)
-    return intern(values, &(struct value){operation, {a, b, c}, k, -1});
+    return intern(values, &(struct value){operation, {a, b, c}, k, -1, false});
   operation_of(operation)(1, &result, &constants[0], &constants[1], &constants[2], k);
   return value_constant(values, result);
 }
@@ -127,7 +147,7 @@ static int multiply(struct value_table *values, int a, int b) {
     return commuting(values, OPERATION_MULTIPLY, a, b);
   const int varying = is_constant(values, a) ? b : a;
   const double constant = values->list[varying == a ? b : a].k;
-  if (constant == 0)
+  if (constant == 0 && (values->products || values->list[varying].number))
     return value_constant(values, 0);
   return constant == 1 ? varying
                        : operation(values, OPERATION_MULTIPLY_BY, varying, -1, -1, constant);
@@ -145,7 +165,7 @@ static int divide(struct value_table *values, int a, int b) {
 
 static int power(struct value_table *values, int base, int exponent) {
   const double n = values->list[exponent].k;
-  if (!values->products || is_constant(values, base) || !is_constant(values, exponent) ||
+  if (!values->products || is_constant(values, base) || !is_constant(values, exponent) || n == 0 ||
       n != trunc(n) || fabs(n) > MAX_PRODUCT_POWER)
     return operation(values, OPERATION_POWER, base, exponent, -1, 0);
   int product = value_constant(values, 1);
@@ -163,8 +183,8 @@ int value_of(struct value_table *values, enum operation kind, int a, int b, int 
   case OPERATION_POWER: return power(values, a, b);
   case OPERATION_IF:
     if (is_constant(values, a))
-      return values->list[a].k != 0 ? b : c;
-    return b == c ? b : operation(values, kind, a, b, c, 0);
+      return isnan(values->list[a].k) ? a : values->list[a].k != 0 ? b : c;
+    return b == c && values->list[a].number ? b : operation(values, kind, a, b, c, 0);
   case OPERATION_MIN:
   case OPERATION_MAX: return a == b ? a : operation(values, kind, a, b, -1, 0);
   default: return operation(values, kind, a, b, c, 0);
@@ -172,7 +192,7 @@ int value_of(struct value_table *values, enum operation kind, int a, int b, int 
 }
 
 int value_round(struct value_table *values, int a, int digits) {
-  if (!is_constant(values, digits))
+  if (!is_constant(values, digits) || isnan(values->list[digits].k))
     return operation(values, OPERATION_ROUND_TO, a, digits, -1, 0);
   return operation(values, OPERATION_ROUND, a, -1, -1, arithmetic_scale(values->list[digits].k));
 }

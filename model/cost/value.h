@@ -2,8 +2,9 @@
 //
 // A value is identified by its index. Asking twice for the same gives the same index. A value with
 // only constant operands is a constant, computed by the operation itself as a vector of one.
-// Nothing is rearranged, so results are those of the formulas to the last bit, with two exceptions:
-// 0 times anything is 0, and if `products` is set, powers up to the 64th are products.
+// Nothing is rearranged, so results are those of the formulas to the last bit, except that with
+// `products` powers up to the 64th are products. 0 times what is a number whatever the variables is
+// 0; with `products`, 0 times anything is.
 #ifndef PERTOKEN_MODEL_COST_VALUE_H
 #define PERTOKEN_MODEL_COST_VALUE_H
 
@@ -19,6 +20,7 @@ struct value {
   int operands[VALUE_OPERANDS]; // values, or the number of a variable; -1 if there is none
   double k;                     // the operation's constant
   int next;                     // the next with the same hash, or -1
+  bool number;                  // whatever finite numbers the variables are
 };
 
 struct value_table {

@@ -1,5 +1,5 @@
-// price_terms: what an option pays or receives as a share of its hardware's price, and which
-// therefore moves when that price is negotiated.
+// price_terms: what an option pays or receives as a share of its hardware's price, the buyer's own
+// items included, and which therefore moves when that price is negotiated.
 #ifndef PERTOKEN_MODEL_WHATIF_PRICE_TERMS_H
 #define PERTOKEN_MODEL_WHATIF_PRICE_TERMS_H
 

@@ -176,6 +176,58 @@ static void warn_of_unlike(const struct diff *diff, struct answer *answer) {
   }
 }
 
+// ---- line items that differ
+
+// The declaration with the amount of the user's own item, or -1.
+static int amount_of(const struct model *model, const char *item, struct arena *arena) {
+  const int scalar = model_find(model, item);
+  const int series = model_find(model, arena_printf(arena, "%s_cost", item));
+  if (scalar >= 0 && model->declarations[scalar].own != OWN_NONE)
+    return scalar;
+  return series >= 0 && model->declarations[series].own != OWN_NONE ? series : -1;
+}
+
+// An item's amount over the horizon; empty in a scenario or an option that does not have it.
+static struct answer_cell amount_cell(const struct scenario *scenario, const struct option *option,
+                                      int declaration) {
+  if (declaration < 0 || !option_has(option, declaration))
+    return cell_absent(NULL);
+  double sum = option_value(scenario, option, declaration, 0);
+  for (int t = 1; t < scenario->periods && graph_is_series(option->graph, declaration); t++)
+    sum += option_value(scenario, option, declaration, t);
+  return cell_value(sum);
+}
+
+static void add_items(const struct diff *diff, struct answer *answer) {
+  const struct difference *difference = diff->difference;
+  struct answer_table table = answer_table_new("own_items", NULL, diff->arena);
+  ANSWER_COLUMN(&table, .key = "item", .title = "Own items that differ, total",
+                .align = ALIGN_LEFT);
+  ANSWER_COLUMN(&table, .key = "option", .title = "", .align = ALIGN_LEFT);
+  ANSWER_COLUMN(&table, .key = "a", .title = "A", .align = ALIGN_RIGHT);
+  ANSWER_COLUMN(&table, .key = "b", .title = "B", .align = ALIGN_RIGHT);
+  table.unit_column = 2;
+  table.json = "own_items[#].%c";
+  for (size_t i = 0; i < difference->item_count; i++) {
+    const char *name = difference->items[i];
+    const int in_a = amount_of(difference->a->model, name, diff->arena);
+    const int in_b = amount_of(difference->b->model, name, diff->arena);
+    for (size_t p = 0; p < difference->pair_count && (in_a >= 0 || in_b >= 0); p++) {
+      const struct pair *both = &difference->pairs[p];
+      const struct model *model = in_a >= 0 ? difference->a->model : difference->b->model;
+      struct answer_cell *cells = answer_table_row_of(
+          &table, (struct answer_row){.key = arena_printf(diff->arena, "%s.%s", both->a->id, name),
+                                      .label = name,
+                                      .unit = &model->declarations[in_a >= 0 ? in_a : in_b].unit});
+      cells[1] = cell_option(both->a);
+      cells[2] = amount_cell(difference->a, both->a, in_a);
+      cells[3] = amount_cell(difference->b, both->b, in_b);
+    }
+  }
+  if (table.row_count)
+    answer_push(answer, table);
+}
+
 // ---- lines of vendors' offers that differ
 
 static void add_offers(const struct diff *diff, struct answer *answer) {
@@ -384,14 +436,27 @@ static bool is_in_workload(const struct difference *difference) {
   return false;
 }
 
-// "in 5 inputs and in the workload"
+static void add_count(const struct diff *diff, struct texts *places, size_t count,
+                      const char *what) {
+  texts_add(places, diff->arena, "in %zu %s%s", count, what, count == 1 ? "" : "s");
+}
+
+// "in 5 inputs, in 2 line items and in the workload"
 static const char *where_of(const struct diff *diff) {
+  struct texts places = {0};
+  const size_t inputs = count_inputs(diff), items = diff->difference->item_count;
   const bool in_workload = is_in_workload(diff->difference);
-  const size_t inputs = count_inputs(diff);
-  if (in_workload && !inputs)
-    return "in the workload";
-  return arena_printf(diff->arena, "in %zu input%s%s", inputs, inputs == 1 ? "" : "s",
-                      in_workload ? " and in the workload" : "");
+  if (inputs || (!items && !in_workload))
+    add_count(diff, &places, inputs, "input");
+  if (items)
+    add_count(diff, &places, items, "line item");
+  if (in_workload)
+    texts_add(&places, diff->arena, "in the workload");
+  const char *text = places.list[0];
+  for (size_t i = 1; i < places.count; i++)
+    text = arena_printf(diff->arena, "%s%s%s", text, i + 1 < places.count ? ", " : " and ",
+                        places.list[i]);
+  return text;
 }
 
 // ", of unlike workloads"
@@ -451,6 +516,7 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
   add_names(&answer, &facts, "items", "Line items that differ: ", items, items);
   ANSWER_TABLE(&answer, "options", NULL, {"id", "", NULL})->json = "options[id=%c].%r";
   add_offers(&diff, &answer);
+  add_items(&diff, &answer);
   add_workload(&diff, &answer);
   add_inputs(&diff, &answer);
   add_machine_inputs(&diff, &answer);

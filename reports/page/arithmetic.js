@@ -6,23 +6,33 @@
 const YEAR_H = 8760;
 const CEIL_SCALE = 1e9; // ceil() and floor() round to nine decimals first
 
-const power = (a, b) => Math.pow(a, b);
-const growth = (g, years) => Math.pow(1 + g * YEAR_H, years / YEAR_H);
+// As in model/cost/operation.c, nothing divided by zero is a number, and neither is what is computed from
+// NaN or infinity.
+const divide = (a, b) => (b === 0 ? NaN : a / b);
+const or_nan = (result, from) => result + (from - from);
 
-// Like C's fmin and fmax, these ignore NaN.
-const smaller = (a, b) => (Number.isNaN(a) || b < a ? b : a);
-const larger = (a, b) => (Number.isNaN(a) || b > a ? b : a);
+function power(a, b) {
+  const result = Math.pow(a, b);
+  return or_nan(or_nan(or_nan(result, result), a), b);
+}
+
+const growth = (g, years) => power(1 + g * YEAR_H, years / YEAR_H);
+const choose = (condition, then, otherwise) => or_nan(condition !== 0 ? then : otherwise, condition);
+
+const smaller = (a, b) => or_nan(or_nan(b < a ? b : a, a), b);
+const larger = (a, b) => or_nan(or_nan(b > a ? b : a, a), b);
 const min = (...values) => values.reduce(smaller);
 const max = (...values) => values.reduce(larger);
 
 // Numbers that differ only in their last bits are equal.
 const compare = (a, b) => (Math.abs(a - b) <= Math.abs(a) * 2 ** -48 ? 0 : a - b);
-const equal = (a, b) => (compare(a, b) === 0 ? 1 : 0);
-const unequal = (a, b) => (compare(a, b) !== 0 ? 1 : 0);
-const less = (a, b) => (compare(a, b) < 0 ? 1 : 0);
-const less_equal = (a, b) => (compare(a, b) <= 0 ? 1 : 0);
-const greater = (a, b) => (compare(a, b) > 0 ? 1 : 0);
-const greater_equal = (a, b) => (compare(a, b) >= 0 ? 1 : 0);
+const truth = (holds, a, b) => or_nan(holds ? 1 : 0, a - b);
+const equal = (a, b) => truth(compare(a, b) === 0, a, b);
+const unequal = (a, b) => truth(compare(a, b) !== 0, a, b);
+const less = (a, b) => truth(compare(a, b) < 0, a, b);
+const less_equal = (a, b) => truth(compare(a, b) <= 0, a, b);
+const greater = (a, b) => truth(compare(a, b) > 0, a, b);
+const greater_equal = (a, b) => truth(compare(a, b) >= 0, a, b);
 
 // The saving of a cost over a base. Over a base that costs nothing there is none to state, not even to
 // an option that costs nothing too; and what costs less than nothing is no share of a cost.
@@ -39,7 +49,7 @@ function round_scaled(x, scale) {
   return Math.abs(scaled) < 9e15 ? half_away(scaled) / scale : x;
 }
 
-const round = (x, digits) => round_scaled(x, Math.pow(10, Math.trunc(digits)));
+const round = (x, digits) => or_nan(round_scaled(x, Math.pow(10, Math.trunc(digits))), digits);
 
 // Away from zero: 880.0000000000001 counts as 880.
 function ceil(x) {
@@ -60,7 +70,7 @@ function recent(series, t, n) {
   for (let earlier = 0; earlier < t; earlier++)
     if (t - earlier <= n)
       total += series[earlier];
-  return total;
+  return or_nan(total, n);
 }
 
 const highest = (series) => max(...series);

@@ -125,7 +125,7 @@ function headline_grade(state, inputs, o) {
     const free = shown === 'price' && value === 0;
     const moves = (free ? [1] : [value * (1 - swing), value * (1 + swing)]).some((end) => {
       const moved = cost_with(inputs, target, end, o, [cost]);
-      return Math.abs(moved / cost - 1) > (free ? 0 : matters);
+      return Math.abs((Number.isFinite(moved) ? moved : 0) / cost - 1) > (free ? 0 : matters);
     });
     const grade = Math.max(weakest_grade(state, o, [input, ...years]),
       is_combined(inputs, o, input) ? grades.indexOf('projected') : 0);

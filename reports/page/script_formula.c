@@ -5,6 +5,8 @@
 #include "model/cost/formula.h"
 #include "model/cost/model.h"
 
+#include <stdbool.h>
+
 // How tightly a piece of script binds.
 enum precedence { SUM = 1, PRODUCT, ATOM };
 
@@ -69,10 +71,7 @@ static struct piece render_call(const struct rendering *r, const struct node *no
     return render(r, node->arguments[0]);
   const char *function = function_table[node->function].name;
   switch (node->function) {
-  case FUNCTION_IF:
-    return atom(arena_printf(
-        r->arena, "(%s !== 0 ? %s : %s)", wrapped(r, render(r, node->arguments[0]), ATOM),
-        render(r, node->arguments[1]).text, render(r, node->arguments[2]).text));
+  case FUNCTION_IF: return atom(arena_printf(r->arena, "choose(%s)", joined(r, node)));
   case FUNCTION_SUM:
   case FUNCTION_HIGHEST:
   case FUNCTION_FIRST:
@@ -87,10 +86,16 @@ static struct piece render_call(const struct rendering *r, const struct node *no
   }
 }
 
+static bool divides_by_number(const struct node *node) {
+  return node->arguments[1]->kind == NODE_NUMBER && node->arguments[1]->value != 0;
+}
+
 // Sums and products associate to the left: the right operand needs parentheses unless it binds more
 // tightly than the operator.
 static struct piece render_binary(const struct rendering *r, const struct node *node) {
   const enum precedence precedence = operators[node->kind].precedence;
+  if (node->kind == NODE_DIVIDE && !divides_by_number(node))
+    return atom(arena_printf(r->arena, "divide(%s)", joined(r, node)));
   if (!precedence)
     return atom(arena_printf(r->arena, "%s(%s)", operators[node->kind].text, joined(r, node)));
   const char *text = arena_printf(

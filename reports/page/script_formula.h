@@ -4,8 +4,9 @@
 // an option are properties of one object, `v`: a number, or for a series an array by period.
 // Anything that is not a single operation of the processor is a function of
 // reports/page/arithmetic.js, which matches model/cost/arithmetic.h:
-//   power(a, b)  equal(a, b)  unequal  less  less_equal  greater  greater_equal
-//   min(a, ...)  max(a, ...)  round(x, digits)  ceil(x)  growth(g, years)
+//   divide(a, b)  power(a, b)  equal(a, b)  unequal  less  less_equal  greater  greater_equal
+//   choose(condition, then, else)  min(a, ...)  max(a, ...)  round(x, digits)  ceil(x)
+//   growth(g, years)
 //   sum(series)  first(series)  prev(series, t)
 #ifndef PERTOKEN_REPORTS_PAGE_SCRIPT_FORMULA_H
 #define PERTOKEN_REPORTS_PAGE_SCRIPT_FORMULA_H

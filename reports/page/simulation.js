@@ -9,8 +9,8 @@ const kernels = {
   add: (out, a, b, c, n) => { for (let i = 0; i < n; i++) out[i] = a[i] + b[i]; },
   subtract: (out, a, b, c, n) => { for (let i = 0; i < n; i++) out[i] = a[i] - b[i]; },
   multiply: (out, a, b, c, n) => { for (let i = 0; i < n; i++) out[i] = a[i] * b[i]; },
-  divide: (out, a, b, c, n) => { for (let i = 0; i < n; i++) out[i] = a[i] / b[i]; },
-  choose: (out, a, b, c, n) => { for (let i = 0; i < n; i++) out[i] = a[i] !== 0 ? b[i] : c[i]; },
+  divide: (out, a, b, c, n) => { for (let i = 0; i < n; i++) out[i] = divide(a[i], b[i]); },
+  choose: (out, a, b, c, n) => { for (let i = 0; i < n; i++) out[i] = choose(a[i], b[i], c[i]); },
   power: (out, a, b, c, n) => { for (let i = 0; i < n; i++) out[i] = power(a[i], b[i]); },
   smaller: (out, a, b, c, n) => { for (let i = 0; i < n; i++) out[i] = smaller(a[i], b[i]); },
   larger: (out, a, b, c, n) => { for (let i = 0; i < n; i++) out[i] = larger(a[i], b[i]); },
@@ -39,9 +39,9 @@ function steps_of({ steps }, operations) {
   return list;
 }
 
-// The operand that a step's result equals when others are known, or -1.
-function same_as({ name }, [a, b, c], is, equals) {
-  if (name === 'choose' && is(a))
+// The operand that a step's result equals when some operands, but not all, are known, or -1.
+function same_as({ name }, [a, b, c], decides, equals) {
+  if (name === 'choose' && decides(a))
     return equals(a, 0) ? c : b;
   if (name === 'multiply')
     return equals(a, 0) || equals(b, 1) ? a : equals(b, 0) || equals(a, 1) ? b : -1;
@@ -62,18 +62,19 @@ function plan_of(graph, steps, inputs) {
   });
   graph.constants.forEach((value, i) => {
     known[graph.inputs.length + i] = 1;
-    fixed[graph.inputs.length + i] = value ?? Infinity;
+    fixed[graph.inputs.length + i] = value ?? NaN;
   });
   for (let v = 0; v < count; v++)
     same[v] = v;
   const is = (v) => known[v] === 1, equals = (v, value) => known[v] === 1 && fixed[v] === value;
+  const decides = (v) => is(v) && !Number.isNaN(fixed[v]);
   const live = [];
   steps.forEach((step, i) => {
     const operands = step.operands.map((v) => same[v]), v = start + i;
-    const found = same_as(step, operands, is, equals);
+    const all = operands.every(is), found = all ? -1 : same_as(step, operands, decides, equals);
     if (found >= 0) {
       same[v] = found;
-    } else if (operands.every(is)) {
+    } else if (all) {
       operands.forEach((operand, k) => { one[k + 1][0] = fixed[operand]; });
       kernels[step.name](...one, 1);
       known[v] = 1;

@@ -148,6 +148,15 @@ double replica_value(const struct replica *replica, size_t column) {
   return shown(replica, column, replica->wanted, 0);
 }
 
+void replica_put(const struct replica *replica, size_t column, int row, int in_column) {
+  struct book *book = replica->book;
+  const struct unit *unit = &model_of(replica)->declarations[replica->wanted].unit;
+  const char *cell = replica_cell(replica, column);
+  put_formula_or_dash(book, row, in_column, replica_value(replica, column),
+                      formats_cell(&book->formats, CELL_FORMULA, unit),
+                      arena_printf(book->arena, "=IF(ISNUMBER(%s),%s,\"-\")", cell, cell));
+}
+
 // ---- the formulas of a column
 
 struct place_in {
@@ -313,8 +322,10 @@ static void write_cell(const struct replica *replica, size_t column, int declara
                             series_cell(book, replica->option, declaration, COLUMN_PERIOD + period))
              : column_formula(&place, declaration, period, true);
   const enum cell_role role = is_alone(formula) ? role_of(replica, formula) : CELL_FORMULA;
-  put_formula(book, replica->rows[declaration] + period, replica->first_column + (int)column,
-              shown(replica, column, declaration, period), role, &item->unit, "%s", formula);
+  put_formula_or_error(book, replica->rows[declaration] + period,
+                       replica->first_column + (int)column,
+                       shown(replica, column, declaration, period),
+                       formats_cell(&book->formats, role, &item->unit), formula);
 }
 
 static void write_row(const struct replica *replica, int declaration, int t) {

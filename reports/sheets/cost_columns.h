@@ -34,6 +34,9 @@ int replica_end(const struct replica *replica);
 const char *replica_cell(const struct replica *replica, size_t column);
 double replica_value(const struct replica *replica, size_t column);
 
+// Puts the column's wanted line item in a cell of the current sheet, a dash where it has no number.
+void replica_put(const struct replica *replica, size_t column, int row, int in_column);
+
 void replica_write(const struct replica *replica);
 
 #endif

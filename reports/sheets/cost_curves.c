@@ -168,8 +168,7 @@ static void write_costs(struct book *book, struct cost_curve *curve, int *calcul
   put_row(book, arena_printf(book->arena, "%s, %s", cost->label, option->label),
           arena_printf(book->arena, "%s.%s", option->id, cost->name), &cost->unit);
   for (size_t i = 0; i < curve->count; i++)
-    put_formula(book, book->row, COLUMN_VALUE + (int)i, replica_value(replica, i), CELL_FORMULA,
-                &cost->unit, "=%s", replica_cell(replica, i));
+    replica_put(replica, i, book->row, COLUMN_VALUE + (int)i);
   replica_write(replica);
   *calculations = replica_end(replica) + 1;
   curve->y_row = book_place(book, book->row++);

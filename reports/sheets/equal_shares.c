@@ -117,8 +117,7 @@ int equal_shares_write(struct book *book, int row, int calculations) {
                                      "highest share"};
     const struct replica *replica =
         replica_new(book, &book->sheets->options[o], item, calculations, REPLICA_COLUMN, point, 1);
-    put_formula(book, costs, column, replica_value(replica, 0), CELL_FORMULA, &cost->unit, "=%s",
-                replica_cell(replica, 0));
+    replica_put(replica, 0, costs, column);
     replica_write(replica);
     calculations = replica_end(replica) + 1;
   }

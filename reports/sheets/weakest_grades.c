@@ -169,13 +169,8 @@ static void write_ends(const struct graded *graded, int i) {
 }
 
 static void write_costs(const struct graded *graded, int i) {
-  struct book *book = graded->book;
-  const int row = graded->row + i;
-  const struct unit *unit = &book->scenario->model->declarations[graded->item].unit;
   for (size_t k = 0; k < 2; k++)
-    put_formula(book, row, COLUMN_AT_LOW + (int)k,
-                replica_value(graded->replica, 2 * (size_t)i + k), CELL_FORMULA, unit, "=%s",
-                replica_cell(graded->replica, 2 * (size_t)i + k));
+    replica_put(graded->replica, 2 * (size_t)i + k, graded->row + i, COLUMN_AT_LOW + (int)k);
 }
 
 static void write_figure(const struct graded *graded, int i) {
@@ -187,7 +182,7 @@ static void write_figure(const struct graded *graded, int i) {
   write_ends(graded, i);
   write_costs(graded, i);
   put_formula(book, row, COLUMN_MOVES, moved(graded, i), CELL_FORMULA, &unit_percent,
-              "=IF(%s=0,1*(%s<>0),MAX(ABS(%s/%s-1),ABS(%s/%s-1)))", cost,
+              "=IF(%s=0,1*(%s<>0),MAX(ABS(SUM(%s)/%s-1),ABS(SUM(%s)/%s-1)))", cost,
               cell_here(book, row, COLUMN_AT_HIGH), cell_here(book, row, COLUMN_AT_LOW), cost,
               cell_here(book, row, COLUMN_AT_HIGH), cost);
   const char *threshold = is_price(graded, d)

@@ -117,7 +117,9 @@ int book_close(struct book *book, const struct output *output) {
   const int reason = errno;
   output_release_signals(&before);
   if (book->failed) {
-    diagnostics_error(book->diagnostics, nowhere, "a workbook cannot hold all of this scenario");
+    diagnostics_error(book->diagnostics, nowhere, "a workbook cannot hold all of this scenario%s%s",
+                      book->no_number ? ": there is no finite value for cell " : "",
+                      book->no_number ? book->no_number : "");
     return -1;
   }
   if (error == LXW_NO_ERROR && is_whole(output, sheets))

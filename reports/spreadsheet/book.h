@@ -30,8 +30,9 @@ struct book {
   struct formats formats;
   struct names names;
   struct constants constants;
-  bool writing; // the second pass
-  bool failed;  // a cell could not be written, or the passes disagree
+  bool writing;          // the second pass
+  bool failed;           // a cell could not be written, or the passes disagree
+  const char *no_number; // the first cell whose value is not finite, or NULL
   // The places recorded by the first pass, in order; `next` is the second pass's position.
   int *places;
   size_t place_count, place_capacity, next;

@@ -54,6 +54,17 @@ static void check(struct book *book, lxw_error error) {
     book->failed = true;
 }
 
+// No spreadsheet would open a file with another number.
+static void check_number(struct book *book, int row, int column, double value) {
+  if (isfinite(value))
+    return;
+  book->failed = true;
+  if (!book->no_number)
+    book->no_number =
+        arena_printf(book->diagnostics->arena, "'%s'!%s", book->sheet->name,
+                     cell_address(row, column, ADDRESS_RELATIVE, book->diagnostics->arena));
+}
+
 static void put_string(struct book *book, int row, int column, const char *text,
                        lxw_format *format) {
   if (!book->writing)
@@ -75,8 +86,7 @@ void put_sample(struct book *book, int row, int column, const char *text, enum c
 }
 
 void put_number(struct book *book, int row, int column, double value, lxw_format *format) {
-  if (!isfinite(value))
-    book->failed = true; // no spreadsheet would open the file
+  check_number(book, row, column, value);
   if (book->writing)
     check(book,
           worksheet_write_number(book->sheet, (lxw_row_t)row, (lxw_col_t)column, value, format));
@@ -85,8 +95,7 @@ void put_number(struct book *book, int row, int column, double value, lxw_format
 static void write_formula(struct book *book, int row, int column, double value, lxw_format *format,
                           const char *formula, va_list arguments) {
   const char *text = arena_vprintf(book->arena, formula, arguments);
-  if (!isfinite(value))
-    book->failed = true;
+  check_number(book, row, column, value);
   if (book->writing)
     check(book, worksheet_write_formula_num(book->sheet, (lxw_row_t)row, (lxw_col_t)column, text,
                                             format, value == 0 ? 0 : value));
@@ -127,6 +136,14 @@ void put_formula_or_dash(struct book *book, int row, int column, double value, l
   else
     put_formula_text(book, row, column, "-", formats_text(&book->formats, TEXT_RIGHT), "%s",
                      formula);
+}
+
+void put_formula_or_error(struct book *book, int row, int column, double value, lxw_format *format,
+                          const char *formula) {
+  if (isfinite(value))
+    put_formula_in(book, row, column, value, format, "%s", formula);
+  else
+    put_formula_text(book, row, column, "#DIV/0!", format, "%s", formula);
 }
 
 void put_link(struct book *book, int row, int column, struct name *name, double value,

@@ -27,6 +27,9 @@ void put_formula_in(struct book *book, int row, int column, double value, lxw_fo
 // A formula that gives "-" instead of a number in some cases, as now if `value` is not finite.
 void put_formula_or_dash(struct book *book, int row, int column, double value, lxw_format *format,
                          const char *formula);
+// A formula that gives an error in some cases, as now if `value` is not finite.
+void put_formula_or_error(struct book *book, int row, int column, double value, lxw_format *format,
+                          const char *formula);
 void put_formula_text(struct book *book, int row, int column, const char *value, lxw_format *format,
                       const char *formula, ...) __attribute__((format(printf, 6, 7)));
 

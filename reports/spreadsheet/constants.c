@@ -1,14 +1,13 @@
 #include "reports/spreadsheet/constants.h"
 #include "base/arena.h"
 #include "model/cost/formula.h"
+#include "model/cost/model.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double check_tolerance = 1e-9;
 
 static const struct unit conversion_units[CONVERT_CONSTANTS] = {
     [CONVERT_HOURS_PER_YEAR] = {.text = "h/yr"},
@@ -60,7 +59,7 @@ void constants_begin(struct constants *constants, struct names *names, struct ar
             conversion_table[c].label, conversion_table[c].value, &conversion_units[c]);
   reserve(constants, "pt_rounding_digits", "Decimals kept before rounding up", CEIL_DECIMALS,
           &unit_plain);
-  reserve(constants, "pt_tolerance", "Relative tolerance of the checks", check_tolerance,
+  reserve(constants, "pt_tolerance", "Relative tolerance of the checks", CHECK_TOLERANCE,
           &unit_plain);
 }
 

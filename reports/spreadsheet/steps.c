@@ -10,6 +10,7 @@
 #include "model/scenario/option.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/spreadsheet/powers.h"
 #include "reports/spreadsheet/step_numbers.h"
 #include "reports/spreadsheet/trees.h"
 
@@ -310,7 +311,8 @@ static int split(struct splitter *splitter, int d) {
   int state = splitter->sheet->graph.state[d];
   struct node *root = tree_copy(&splitter->sheet->graph, graph_formula(&splitter->sheet->graph, d),
                                 splitter->arena);
-  root = tree_grouped(root, splitter->arena);
+  root =
+      powers_guarded(&splitter->sheet->graph, tree_grouped(root, splitter->arena), splitter->arena);
   if (copy->role == ROLE_CHECK && dimension_is_one(copy->unit.dimension))
     root = tree_rounded(root, splitter->arena);
   splitter->of = copy;

@@ -67,8 +67,8 @@ static void write_cell(struct writer *writer, int declaration, int row, int colu
   if (none)
     put_formula_text(book, row, column, none, format, "%s", formula);
   else
-    put_formula_in(book, row, column, shown_value(book, sheet, declaration, period), format, "%s",
-                   formula);
+    put_formula_or_error(book, row, column, shown_value(book, sheet, declaration, period), format,
+                         formula);
   writer->references.arena = book->arena = arena;
   arena_free(&scratch);
 }

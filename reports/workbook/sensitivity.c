@@ -222,11 +222,11 @@ static const char *cost_text(const struct writer *writer, size_t option, size_t 
   return moved == name->text ? name_use(name) : moved;
 }
 
-// The saving, like cost_saving; a dash where there is none.
+// The saving, like cost_saving; a dash where there is none, nor a cost.
 static const char *saving_formula(const struct writer *writer, const char *cost,
                                   const char *baseline) {
-  return arena_printf(writer->book->arena, "=IF(OR(%s<=0,%s<0),\"-\",1-%s/%s)", baseline, cost,
-                      cost, baseline);
+  return arena_printf(writer->book->arena, "=IF(ISNUMBER(1/((%s>0)*(%s>=0))),1-%s/%s,\"-\")",
+                      baseline, cost, cost, baseline);
 }
 
 static double result_at(const struct writer *writer, const struct swing_end *end) {
@@ -271,7 +271,7 @@ static void write_effect(const struct writer *writer, size_t i) {
     const char *formula =
         shows_saving(writer)
             ? saving_formula(writer, cost, cost_text(writer, book->scenario->baseline, i, k))
-            : arena_printf(arena, "=%s", cost);
+            : arena_printf(arena, "=IF(ISNUMBER(%s),%s,\"-\")", cost, cost);
     const double result = result_at(writer, ends[k]);
     put_formula_or_dash(book, row, COLUMN_AT_LOW + k, result,
                         result_format(writer, CELL_FORMULA, result), formula);

@@ -9,9 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from support.program import BAD_INPUT, Count, DONE, expect, expect_exit, run, run_csv, run_json
+from support.program import BAD_INPUT, Count, DONE, ROOT, Skip, expect, expect_exit, run, run_csv, run_json
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+import gnumeric  # noqa: E402
 import harness  # noqa: E402
 import xlsx  # noqa: E402
 
@@ -177,6 +178,52 @@ def check_without_effect_elsewhere(folder):
     expect_exit(run('page', path, '-q', '-o', Path(folder, 'items.html')), DONE)
 
 
+def check_moves_with_price(folder):
+    """What follows an option's price in a negotiation includes the buyer's items, by their labels."""
+    path = Path(folder, 'items.ini')
+    items = [item('fee', '5 % * hardware_cost', unit='USD', group='capex'), item('cover', '2 %/yr * hardware_cost'),
+             item('growing', '0 %/yr * hardware_cost, 3 %/yr * hardware_cost'), item('desk', '5 USD/yr')]
+    path.write_text(HEAD + ''.join(items), encoding='utf-8')
+    notes = run_json('solve', path, '--option', 'b', '--for', 'list_price')['notes']
+    expect('Moves with the price of b: fee, cover, growing' in notes, notes)
+
+
+def failing(folder, text, *arguments):
+    """What compare warns of b, and whether the workbook's checks pass once recalculated."""
+    path, book = Path(folder, 'checked.ini'), Path(folder, 'checked.xlsx')
+    path.write_text(text, encoding='utf-8')
+    told = run_json('compare', path, *arguments)
+    harness.report(path, book, arguments)
+    shown = gnumeric.recalculate(book)
+    sheet = xlsx.read(book).sheets['Checks']
+    flags = [shown('Checks', row, 5) for row in sheet.rows if sheet.text(row, 4) or sheet.value(row, 5) is not None]
+    return options_of(told)['b'], 0 not in flags
+
+
+def check_unpaid_engineers(folder):
+    """A stated zero is a cost left out, unless it has a source; the same on the workbook's Checks."""
+    reason = gnumeric.missing()
+    if reason:
+        raise Skip(reason)
+    paid = HEAD.replace('[option b]\n', '[option b]\nengineers = 2 FTE\nengineer_cost = {}\n')
+    for cost, left_out in (('0 USD/FTE/yr', True), ('1 USD/FTE/yr', False),
+                           ('0 USD/FTE/yr\nengineer_cost.source = staff of another budget', False)):
+        option, passes = failing(folder, paid.format(cost))
+        expect(('engineers' in option['not_included']) == left_out, (cost, option['not_included']))
+        expect(passes, f'{cost}: a check fails')
+
+
+def check_failed_check(folder):
+    """A check that fails is a warning in the page's words."""
+    model = Path(folder, 'model.ini')
+    check = '[check check_made_up]\nlabel = Made up\nunit = -\nformula = if(list_price > 1500 USD, 1, 0)\n'
+    model.write_text((ROOT / 'model' / 'cost' / 'tco.ini').read_text(encoding='utf-8') + '\n' + check, encoding='utf-8')
+    told(folder, '')
+    options = options_of(run_json('compare', Path(folder, 'items.ini'), '--model', model))
+    failed = [name for name, one in options.items() if 'check failed: Made up' in one['warnings']]
+    expect(failed == ['b'], failed)
+
+
 def check_default_has_no_grade(folder):
     told(folder, '')
     rows = {(row['option'], row['item']): row['grade']
@@ -235,6 +282,11 @@ def check_diff(folder):
     after = written('after.ini', rack.replace('20', '30') + item('desk', '2 * 5 USD/yr'))
     for one, two, wanted in ((before, after, (20, 30)), (after, before, (30, 20))):
         told = run_json('diff', one, two)
+        expect(' in 1 input and in 2 line items;' in told['answer'], told['answer'])
+        amounts = {(x['item'], x['option']): (x.get('a'), x.get('b')) for x in told['own_items']}
+        crane = amounts['crane', 'a'] if one is before else amounts['crane', 'a'][::-1]
+        near(crane[0], 14, 'the amount over the horizon')
+        expect(crane[1] is None, f'amounts: {amounts}')
         numbers = {(x['name'], x['option']): (x['a']['value'], x['b']['value']) for x in told['inputs']}
         expect(numbers == {('rack_2', name): wanted for name in ('a', 'b', 'cloud')}, f'numbers that differ: {numbers}')
         expect(set(told['items']) == {'crane', 'desk'}, f'items that differ: {told["items"]}')
@@ -261,6 +313,7 @@ def main():
         for name, case in GRADES.items():
             count.test(f'graded: {name}', check_grade, folder, *case)
         for test in (check_input, check_word_in_common, check_in_workbook, check_weekly, check_without_effect_elsewhere,
+                     check_moves_with_price, check_unpaid_engineers, check_failed_check,
                      check_default_has_no_grade, check_explained_saving, check_set_over_another_section, check_diff):
             count.test(test.__name__[6:], test, folder)
         for name, case in BAD.items():

@@ -25,8 +25,8 @@ static const struct {
     {"item", "USD", "(price + price) * 3", "v.x = (v.price + v.price) * 3;"},
     {"item", "USD", "price - (price - price)", "v.x = v.price - (v.price - v.price);"},
     {"item", "USD", "price - price - price", "v.x = v.price - v.price - v.price;"},
-    {"item", "USD", "price / (count * count)", "v.x = v.price / (v.count * v.count);"},
-    {"item", "USD", "price / count * count", "v.x = v.price / v.count * v.count;"},
+    {"item", "USD", "price / (count * count)", "v.x = divide(v.price, v.count * v.count);"},
+    {"item", "USD", "price / count * count", "v.x = divide(v.price, v.count) * v.count;"},
     {"item", "USD", "-price", "v.x = (-v.price);"},
     {"item", "USD", "price - -(price + price)", "v.x = v.price - (-(v.price + v.price));"},
     {"item", "W", "2.5 kW", "v.x = 2500;"},
@@ -45,14 +45,15 @@ static const struct {
 
     // functions
     {"item", "gpu", "ceil(count * (1 + share))", "v.x = ceil(v.count * (1 + v.share));"},
+    {"item", "USD", "price / (2 / 0)", "v.x = divide(v.price, divide(2, 0));"},
     {"item", "-", "round(time / 1 yr, 9)", "v.x = round(v.time / 8760, 9);"},
     {"item", "-", "growth(rate, time)", "v.x = growth(v.rate, v.time);"},
     {"item", "USD", "min(price, 2 USD, 3 USD)", "v.x = min(v.price, 2, 3);"},
     {"item", "USD", "max(price, 2 USD)", "v.x = max(v.price, 2);"},
     {"item", "USD", "if(count > 1, price, 2 * price)",
-     "v.x = (greater(v.count, 1) !== 0 ? v.price : 2 * v.price);"},
+     "v.x = choose(greater(v.count, 1), v.price, 2 * v.price);"},
     {"item", "USD", "if(count - 1, price, price) * 2",
-     "v.x = ((v.count - 1) !== 0 ? v.price : v.price) * 2;"},
+     "v.x = choose(v.count - 1, v.price, v.price) * 2;"},
 
     // series
     {"item", "USD", "sum(cost) - first(cost)", "v.x = sum(v.cost) - first(v.cost);"},

@@ -6,7 +6,9 @@
 
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/steps.h"
+#include "reports/spreadsheet/trees.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // Scalars are named pt_o_NAME; of the series, `energy` is in row 6, `cost` in row 7, `x` in row 9;
@@ -289,6 +291,54 @@ static void test_split(void **state) {
   check_split("series", "prev(x) + cost * if(t > 1, share, 0) + if(t > 2, 5 USD, 6 USD)");
 }
 
+// What may be 0^0 is 1 by an IF of its own, unless the base or the exponent is always above zero.
+static void test_powers(void **state) {
+  (void)state;
+  static const struct {
+    const char *kind, *formula;
+    bool guarded;
+  } cases[] = {
+      {"item", "count^share", true},
+      {"item", "count^2", false},
+      {"item", "(1 + least)^share", false},
+      {"item", "(1 + share)^share", true},
+      {"item", "max(least, 2)^share", false},
+      {"item", "min(least, 2)^share", true},
+      {"item", "least^share", true},
+      {"item", "known^share", false},
+      {"item", "growth(rate, time)", true},
+      {"item", "growth(bounded, time)", false},
+      {"item", "growth(-bounded, time)", true},
+      {"item", "growth(rate, 2 yr)", false},
+      {"series", "count^t", true},
+      {"series", "growth(rate, t * 1 yr)", true},
+  };
+  static const char bounds[] =
+      "[input least]\nlabel = L\nunit = -\ngroup = g\nmin = 0\ndefault = 1\n"
+      "[item known]\nlabel = K\nunit = -\ngroup = g\nformula = least + 1\n"
+      "[input bounded]\nlabel = B\nunit = %/yr\ngroup = g\nabove = -100 %/yr\ndefault = 1 %/yr\n";
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct sheet sheet;
+    struct scenario scenario;
+    struct option option;
+    struct sheet_graph graph;
+    char text[400];
+    snprintf(text, sizeof text, "%s\n%s", cases[i].formula, bounds);
+    sheet_start(&sheet, cases[i].kind, "-", text);
+    build_option(&sheet, "o", &scenario, &option);
+    sheet_graph_build(&graph, &scenario, &option, &sheet.names, &sheet.constants,
+                      &(struct step_numbers){0}, &sheet.fixture.arena, &sheet.fixture.diagnostics);
+    expect_error(&sheet.fixture, cases[i].formula, "");
+    check_steps(&sheet, &graph);
+    bool guarded = false;
+    for (int o = 0; o < graph.graph.order_count; o++)
+      guarded |= tree_has_if(graph_formula(&graph.graph, graph.graph.order[o]), false);
+    if (guarded != cases[i].guarded)
+      fail_msg("%s: an IF: %d", cases[i].formula, guarded);
+    fixture_end(&sheet.fixture);
+  }
+}
+
 // Names of 68 characters; two of them already fill a cell.
 static void test_long_names(void **state) {
   (void)state;
@@ -330,9 +380,13 @@ static void test_colliding_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rendered),          cmocka_unit_test(test_addresses),
-      cmocka_unit_test(test_names_ignore_case), cmocka_unit_test(test_split),
-      cmocka_unit_test(test_long_names),        cmocka_unit_test(test_colliding_names),
+      cmocka_unit_test(test_rendered),
+      cmocka_unit_test(test_addresses),
+      cmocka_unit_test(test_names_ignore_case),
+      cmocka_unit_test(test_split),
+      cmocka_unit_test(test_long_names),
+      cmocka_unit_test(test_colliding_names),
+      cmocka_unit_test(test_powers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

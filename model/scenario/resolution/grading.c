@@ -75,7 +75,8 @@ double grading_matters(const struct scenario *scenario, const struct option *opt
 double grading_influence(double cost, double lowered, double raised) {
   if (cost == 0)
     return lowered != 0 || raised != 0;
-  return fmax(fabs(lowered / cost - 1), fabs(raised / cost - 1));
+  const double low = isfinite(lowered) ? lowered : 0, high = isfinite(raised) ? raised : 0;
+  return fmax(fabs(low / cost - 1), fabs(high / cost - 1));
 }
 
 // The relative change of the cost per token if each of some inputs alone falls and rises: computed

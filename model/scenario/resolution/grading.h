@@ -55,7 +55,7 @@ double grading_matters(const struct scenario *scenario, const struct option *opt
                        int declaration, double value);
 
 // The change of a cost per token, as a share of it, the larger one of both ends; of no cost, 1 if
-// it becomes one.
+// it becomes one. An end without a cost counts as one of zero.
 double grading_influence(double cost, double lowered, double raised);
 
 // Fills the grades of an evaluated option for the selected case, replacing earlier ones.

@@ -39,10 +39,29 @@ const char *left_out_notice(const struct scenario *scenario, int declaration) {
   return NULL;
 }
 
+// Whether an option has, in some case, what the cost is a price of: engineers of their pay. A rent
+// includes none of those.
+static bool has_priced(const struct scenario *scenario, const struct option *option, int priced) {
+  int inputs[MAX_YEARS];
+  const int count = stated_inputs(option, option_stated(option, priced), inputs);
+  for (int i = 0; i < count; i++)
+    for (size_t c = 0; c < scenario->case_count; c++)
+      if (option_figure(scenario, option, c, inputs[i])->value != 0)
+        return true;
+  return false;
+}
+
+static bool may_lack(const struct scenario *scenario, const struct option *option,
+                     const struct declaration *cost) {
+  if (cost->needed_with >= 0)
+    return has_priced(scenario, option, cost->needed_with);
+  return !option->rented || cost->only_with >= 0;
+}
+
 int left_out_inputs(const struct scenario *scenario, const struct option *option, int declaration,
                     int *inputs) {
   const struct declaration *cost = &scenario->model->declarations[declaration];
-  if (!left_out_notice(scenario, declaration) || (option->rented && cost->only_with < 0))
+  if (!left_out_notice(scenario, declaration) || !may_lack(scenario, option, cost))
     return 0;
   return stated_inputs(option, declaration, inputs);
 }

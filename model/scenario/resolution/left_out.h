@@ -1,8 +1,9 @@
 // left_out: costs that outputs list as not included in an option.
 //
 // A cost that has a notice is left out if it is zero and has no source: a source, also an offer's
-// or the catalogue's, says where else it is included. Of a list all values must be zero, and
-// each needs a source, or its scale is. A rent includes all but the costs that a scenario opts for.
+// or the catalogue's, says where else it is included. Of a list all values must be zero, and each
+// needs a source, or its scale is. A rent includes all but the costs that a scenario opts for, and
+// what engineers cost: that is left out only where there are engineers.
 #ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_LEFT_OUT_H
 #define PERTOKEN_MODEL_SCENARIO_RESOLUTION_LEFT_OUT_H
 

@@ -78,6 +78,16 @@ static void list_not_included(const struct subject *subject) {
     warn(subject, "not included (set to zero): %s", option->not_included);
 }
 
+// What the workbook and the page refuse an answer for.
+static void warn_of_checks(const struct subject *subject) {
+  const struct option *option = subject->option;
+  const struct model *model = subject->scenario->model;
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].role == ROLE_CHECK && option_has(option, d) &&
+        fabs(option_value(subject->scenario, option, d, 0)) > CHECK_TOLERANCE)
+      warn(subject, "check failed: %s", model->declarations[d].label);
+}
+
 // Whether any owned option draws power; *hosts: whether any of these counts its hosts' power.
 static bool draw_power(const struct scenario *scenario, bool *hosts) {
   const int load = model_find(scenario->model, "load_power");
@@ -214,15 +224,14 @@ static void warn_of_servers(const struct subject *subject) {
     if (count <= 0 || arithmetic_compare(fmod(count, server), 0) == 0)
       continue;
     const bool sized = is_there(figure_of(subject->scenario, subject->option, "demand"));
-    warn(
-        subject,
-        "the throughput is that of servers of %g accelerators; %g%s are %s, and may not serve in "
-        "proportion%s",
-        server, count, in_year(subject, t),
-        count < server ? "a part of one" : "not a whole number of them",
-        !sized                    ? ""
-        : subject->option->rented ? ": state 'accelerators' in whole servers"
-                                  : ": state such a 'purchase_unit'");
+    warn(subject,
+         "the throughput is that of servers of %g accelerators; %g%s are %s, and may not serve in "
+         "proportion%s",
+         server, count, in_year(subject, t),
+         count < server ? "a part of one" : "not a whole number of them",
+         !sized                    ? ""
+         : subject->option->rented ? ": state 'accelerators' in whole servers"
+                                   : ": state such a 'purchase_unit'");
     return;
   }
 }
@@ -670,10 +679,12 @@ static void say_readings(const struct subject *subject) {
 
 void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
   static void (*const steps[])(const struct subject *) = {
-      say_readings,   list_not_included,  warn_of_power, warn_of_rented_energy, warn_of_idleness,
-      warn_of_units,  warn_of_servers,    warn_of_site,  warn_of_overlaps,      warn_of_added_sums,
-      warn_of_age,    warn_of_throughput, warn_of_hits,  warn_of_record,        warn_of_offer,
-      warn_of_credit, warn_of_damages,    warn_of_lease, warn_of_resale,        warn_of_inflation,
+      say_readings,          list_not_included, warn_of_checks,     warn_of_power,
+      warn_of_rented_energy, warn_of_idleness,  warn_of_units,      warn_of_servers,
+      warn_of_site,          warn_of_overlaps,  warn_of_added_sums, warn_of_age,
+      warn_of_throughput,    warn_of_hits,      warn_of_record,     warn_of_offer,
+      warn_of_credit,        warn_of_damages,   warn_of_lease,      warn_of_resale,
+      warn_of_inflation,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};

@@ -299,7 +299,7 @@ def main():
         skip_all(reason)
     start = time.monotonic()
     own = ('rented.ini', 'bought.ini', 'open_limits.ini', 'staged.ini', 'vintages.ini', 'by_year.ini', 'steps.ini',
-           'everything.ini', 'offers.ini', 'late.ini', 'late_stages.ini', 'horizons.ini')
+           'everything.ini', 'offers.ini', 'late.ini', 'late_stages.ini', 'endless.ini', 'horizons.ini')
     harness.EXAMPLES += [Path(__file__).resolve().parent / name for name in own]
     if wanted := set(sys.argv[1:]):
         harness.EXAMPLES[:] = [path for path in harness.EXAMPLES if path.stem in wanted]

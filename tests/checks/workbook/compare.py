@@ -12,6 +12,7 @@ LOG_NUMBER = 3  # the column of the Change log that numbers overwritten inputs
 ENDS = 3  # of a swing's columns: the current value and both ends, before the results
 RELATIVE = 1e-9
 ABSOLUTE = 1e-9
+ERROR = '#DIV/0!'  # in a line that the workbook's own "-" or a condition leaves out
 OF_AMOUNTS = 1e-6  # for a difference between amounts of 1e8 USD; a double's last bit is 1.5e-8
 
 
@@ -215,6 +216,8 @@ def slack_of(sheet, row):
 
 def relative_difference(expected, got, absolute):
     """None if the two cannot be compared, such as a text and a number."""
+    if expected == ERROR and got is None:  # LibreOffice's arrays of values have nothing for an error
+        return 0.0
     if isinstance(expected, str) or isinstance(got, str):
         return 0.0 if of_the_run(expected) == of_the_run(got) else None
     if expected is None or got is None:

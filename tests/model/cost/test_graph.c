@@ -350,15 +350,92 @@ static void test_whole(void **state) {
   }
 }
 
+static struct model *default_model(struct fixture *fixture) {
+  const struct source *source =
+      source_from_text("built-in model", model_default_text, &fixture->arena);
+  struct model *model = model_read(source, &fixture->arena, &fixture->diagnostics);
+  expect_error(fixture, "tco.ini", "");
+  assert_int_equal(model_check(model, &fixture->diagnostics), 0);
+  return model;
+}
+
+static bool formula_names(const struct node *node, int declaration) {
+  if (node->kind == NODE_NAME && node->declaration == declaration)
+    return true;
+  for (int i = 0; i < node->argument_count; i++)
+    if (formula_names(node->arguments[i], declaration))
+      return true;
+  return false;
+}
+
+static bool item_names(const struct declaration *item, int declaration) {
+  for (int a = 0; a < item->alternative_count; a++)
+    if (formula_names(item->alternatives[a].formula, declaration))
+      return true;
+  return false;
+}
+
+// Marks what the item is computed from.
+static void mark_parts(const struct model *model, int item, bool *parts) {
+  for (int d = 0; d < model->count; d++)
+    if (!parts[d] && item_names(&model->declarations[item], d)) {
+      parts[d] = true;
+      mark_parts(model, d, parts);
+    }
+}
+
+static bool is_money_series(const struct declaration *item) {
+  return item->kind == DECLARATION_SERIES && dimension_is_money(item->unit.dimension);
+}
+
+// Whether a category sums it up, or each amount that it consists of.
+static bool in_categories(const struct model *model, int declaration) {
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].role == ROLE_CATEGORY &&
+        item_names(&model->declarations[d], declaration))
+      return true;
+  int amounts = 0;
+  for (int d = 0; d < model->count; d++)
+    if (item_names(&model->declarations[declaration], d) &&
+        is_money_series(&model->declarations[d])) {
+      if (!in_categories(model, d))
+        return false;
+      amounts++;
+    }
+  return amounts > 0;
+}
+
+// A cost of the group opex counts: the series opex adds it up, in every formula for hardware, and a
+// category shows it.
+static void test_operating_costs(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  const struct model *model = default_model(&fixture);
+  const int opex = model_find(model, "opex"), group = model_group(model, "opex");
+  const struct declaration *sum = &model->declarations[opex];
+  const int hardware = sum->alternative_count - 1; // the formula without any option's extras
+  bool *parts = arena_array(&fixture.arena, (size_t)model->count, sizeof *parts);
+  mark_parts(model, opex, parts);
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *cost = &model->declarations[d];
+    if (cost->group == group && is_money_series(cost) && d != opex && !parts[d])
+      fail_msg("opex does not add up %s", cost->name);
+    for (int a = 1; a < hardware; a++)
+      if (formula_names(sum->alternatives[hardware].formula, d) &&
+          !formula_names(sum->alternatives[a].formula, d))
+        fail_msg("formula %d of opex lacks %s", a, cost->name);
+    if (item_names(sum, d) && !in_categories(model, d))
+      fail_msg("no category shows %s", cost->name);
+  }
+  fixture_end(&fixture);
+}
+
 static void test_default_model(void **state) {
   (void)state;
   struct fixture fixture;
   fixture_start(&fixture);
-  const struct source *source =
-      source_from_text("built-in model", model_default_text, &fixture.arena);
-  struct model *model = model_read(source, &fixture.arena, &fixture.diagnostics);
-  expect_error(&fixture, "tco.ini", "");
-  assert_int_equal(model_check(model, &fixture.diagnostics), 0);
+  const struct model *model = default_model(&fixture);
   expect_error(&fixture, "tco.ini", "");
   for (int d = 0; d < model->count; d++) {
     assert_true(*model->declarations[d].label);
@@ -376,7 +453,7 @@ int main(void) {
       cmocka_unit_test(test_malformed),     cmocka_unit_test(test_states),
       cmocka_unit_test(test_alternatives),  cmocka_unit_test(test_varying),
       cmocka_unit_test(test_absence),       cmocka_unit_test(test_whole),
-      cmocka_unit_test(test_default_model),
+      cmocka_unit_test(test_default_model), cmocka_unit_test(test_operating_costs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
