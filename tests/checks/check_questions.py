@@ -76,7 +76,7 @@ def check_properties(folder):
 
 def check_grid():
     grid = answer('sensitivity', MAIN, '--grid',
-                  'mi325x.discount=0:30:15%,electricity_price=0.04:0.20:0.08')
+                  'mi325x.discount=0:30:15%,electricity_price=0.04:0.20:0.08 USD/kWh')
     check('grid shape', [len(axis['values']) for axis in grid['axes']] == [3, 3], grid['axes'])
     for i, discount in enumerate(grid['axes'][0]['values']):
         for k, price in enumerate(grid['axes'][1]['values']):
@@ -219,7 +219,7 @@ WRONG = [  # arguments after the scenario, what the message must contain
     (('sensitivity', '--grid', 'pue=1:2:0'), 'must rise'),
     (('sensitivity', '--grid', 'pue=0:2:1'), "exceeds the input's allowed range"),
     (('sensitivity', '--grid', 'pue=1:2:1e-9'), 'too many'),
-    (('sensitivity', '--grid', 'pue=1:2:0.1USD'), 'expected -'),
+    (('sensitivity', '--grid', 'pue=1:2:0.1USD'), "wrong unit 'USD': expected a plain number"),
     (('sensitivity', '--grid', 'accelerators=790:800:2.5'), 'every value must be a whole number'),
     (('sensitivity', '--grid', 'accelerators=790.5:800:1'), 'every value must be a whole number'),
     (('sensitivity', '--grid', 'mi325x.rental_rate=0:2:1'), "option 'mi325x' has 'list_price', which excludes"),
@@ -315,7 +315,7 @@ def width(line):
 
 def check_faces():
     for columns in ('80', '120'):
-        for extra in ((), ('--grid', 'mi325x.discount=0:30:1%,electricity_price=0.04:0.20:0.01')):
+        for extra in ((), ('--grid', 'mi325x.discount=0:30:1%,electricity_price=0.04:0.20:0.01 USD/kWh')):
             text = run('sensitivity', MAIN, '-q', *extra, columns=columns).stdout
             widest = max(width(line.rstrip()) for line in text.splitlines())
             check(f'fits {columns} {extra}', widest <= int(columns), f'{widest} columns:\n{text}')
