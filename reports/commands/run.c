@@ -1,5 +1,6 @@
 #include "reports/commands/run.h"
 #include "base/csv.h"
+#include "base/digits.h"
 #include "base/installation.h"
 #include "base/source.h"
 #include "base/texts.h"
@@ -16,7 +17,6 @@
 #include "reports/print/output_name.h"
 #include "reports/print/style.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -201,16 +201,10 @@ int run_read_share(const struct run *run, const char *name, const char *text, do
 
 int run_read_count(const struct run *run, const char *name, const char *text, uint64_t *value) {
   const double exact = 9007199254740992; // 2^53: above it, not every whole number is a double
-  char *end;
   double real;
-  errno = 0;
-  const unsigned long long number = strtoull(text, &end, 10);
-  const bool is_digit = *text >= '0' && *text <= '9';
-  if (is_digit && !*end && !errno) {
-    *value = number;
+  if (is_whole_number(text, 0, UINT64_MAX, value))
     return 0;
-  }
-  if (is_digit && csv_number(text, &real) && real <= exact && real == floor(real)) { // "1e7"
+  if (csv_number(text, &real) && real >= 0 && real <= exact && real == floor(real)) { // "1e7"
     *value = (uint64_t)real;
     return 0;
   }
