@@ -17,11 +17,13 @@
 #include "reports/print/output_name.h"
 #include "reports/print/style.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void run_print_note(const struct run *run, const char *kind, const char *text) {
   const struct style style = style_of(stderr, run->arena);
@@ -137,10 +139,27 @@ static int refuse_other(struct run *run) {
   return -1;
 }
 
+int run_check_output_name(struct run *run) {
+  return refuse_other(run) || refuse_other_format(run) ? -1 : 0;
+}
+
+// A device or a pipe is not opened: whoever reads from it would find its end.
+int run_try_output(struct run *run) {
+  const char *path = run->options.output_path;
+  struct stat there;
+  struct output output;
+  if (path && !stat(path, &there) && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+    return 0;
+  if (run_open_output(run, &output))
+    return -1;
+  output_discard(&output);
+  return 0;
+}
+
 int run_print_answers(struct run *run, const struct scenario *scenario,
                       const struct answers *answers) {
   struct output output;
-  if (refuse_other(run) || refuse_other_format(run) || run_open_output(run, &output))
+  if (run_check_output_name(run) || run_open_output(run, &output))
     return -1;
   answers_print(scenario, answers, format_of(&run->options), output.stream, run->arena);
   for (size_t i = 0; i < answers->count; i++) {
@@ -204,7 +223,8 @@ int run_read_count(const struct run *run, const char *name, const char *text, ui
   double real;
   if (is_whole_number(text, 0, UINT64_MAX, value))
     return 0;
-  if (csv_number(text, &real) && real >= 0 && real <= exact && real == floor(real)) { // "1e7"
+  if (isdigit((unsigned char)*text) && csv_number(text, &real) && real <= exact &&
+      real == floor(real)) { // "1e7"
     *value = (uint64_t)real;
     return 0;
   }

@@ -227,7 +227,7 @@ WRONG = [  # arguments after the scenario, what the message must contain
     (('solve', '--option', 'mi325x', '--for', 'rental_rate'), "option 'mi325x' has 'list_price', which excludes 'rental_rate'"),
     (('solve', '--option', 'mi325x', '--for', 'on_demand_rate'), "'list_price', which excludes 'on_demand_rate'"),
     (('sensitivity', '--grid', 'pue=1:2:1,pue=1:2:1'), 'on both axes of the grid'),
-    (('sensitivity', '--grid', 'pue=1:2:1,horizon=1:2:1,wacc=1:2:1'), 'at most 2'),
+    (('sensitivity', '--grid', 'pue=1:2:1,horizon=1:2:1yr,wacc=1:2:1%/yr'), 'at most 2'),
 ]
 
 
