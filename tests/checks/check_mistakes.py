@@ -278,6 +278,43 @@ def check_shards():
     expect(twice.returncode == BAD_INPUT and 'shard 1 of 2 is given twice' in twice.stderr, twice.stderr)
 
 
+# An input whose list would be one more formula than a model's item may have.
+FULL_ITEM = """
+[input fee]
+label = Fee
+unit = USD/yr
+group = operation
+default = 0 USD/yr
+schedule = fee_series
+
+[series fee_series]
+label = Fee
+unit = USD/yr
+group = operation
+times = price_level
+needs = demand remedy
+formula = operating * fee
+or_needs = demand delay_damages
+or_formula = operating * fee
+or_needs_2 = demand
+or_formula_2 = operating * fee
+or_needs_3 = remedy
+or_formula_3 = operating * fee
+or_formula_4 = operating * fee
+"""
+
+
+def check_full_item():
+    with tempfile.TemporaryDirectory() as folder:
+        model = pathlib.Path(folder) / 'model.ini'
+        model.write_text((ROOT / 'model' / 'cost' / 'tco.ini').read_text(encoding='utf-8') + FULL_ITEM, encoding='utf-8')
+        one = run('compare', BASE, '--model', model, '-q', '--set', 'fee=1 USD/yr')
+        many = run('compare', BASE, '--model', model, '-q', '--set', 'fee=1, 2 USD/yr')
+    expect(one.returncode == DONE and not one.stderr, one.stderr)
+    expect(many.returncode == BAD_INPUT and "'fee_series' has 10 formulas, the most allowed: a list in 'fee' needs one more"
+           in many.stderr, many.stderr)
+
+
 def check_no_rows():
     """A part of a name, for which --where has another operator."""
     done = run('catalog', 'prices', '--where', 'accelerator=mi3')
@@ -326,6 +363,7 @@ def main():
     test('-o -', check_standard_output)
     test('shards', check_shards)
     test('help', check_help)
+    test('a full item', check_full_item)
     test('no rows', check_no_rows)
     test('no records', check_no_records)
     count.finish()
