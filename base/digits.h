@@ -1,4 +1,4 @@
-// digits: numbers as decimal digits: one written so that the same is read back, and whole ones read.
+// digits: numbers as decimal digits, written so that the same are read back; whole numbers, read.
 #ifndef PERTOKEN_BASE_DIGITS_H
 #define PERTOKEN_BASE_DIGITS_H
 
@@ -12,7 +12,7 @@ enum { DIGITS_ROOM = 32 };
 const char *digits_shortest(double value, char text[DIGITS_ROOM]);
 
 // Reads the whole number that a text begins with: digits alone, without a sign or a blank before
-// them. Returns what follows them; or NULL, with *out unchanged, if there are none, or the number is
+// them. Returns what follows them; or NULL, with *out unchanged, if there are none or the number is
 // not from `low` to `high`.
 const char *whole_number(const char *text, uint64_t low, uint64_t high, uint64_t *out);
 

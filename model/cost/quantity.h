@@ -22,8 +22,8 @@ int quantity_parse_typed(const char *text, struct place place, const struct unit
                          double *value, struct unit *typed, struct diagnostics *diagnostics);
 
 // Parses the quantities of "10:30:5 %" or "2 .. 8 MW", which `between` separates, each as above; a
-// number without a unit has the last one's. Returns 0; -1 after an error; or 1, without a message, if
-// they are not `count`.
+// number without a unit has the last one's. Returns 0; -1 after an error; or 1, without a message,
+// if they are not `count`.
 int quantity_parse_series(const char *text, const char *between, struct place place,
                           const struct unit *expected, double *values, size_t count,
                           struct diagnostics *diagnostics);

@@ -57,8 +57,7 @@ static int read_between(struct solve_answer *answer, const char *text,
   if (failed < 0)
     return -1;
   if (failed || ends[0] >= ends[1]) {
-    diagnostics_error(diagnostics, place,
-                      "expected LOW:HIGH in ascending order, as in '1:2 %s'",
+    diagnostics_error(diagnostics, place, "expected LOW:HIGH in ascending order, as in '1:2 %s'",
                       input->unit.text);
     return -1;
   }

@@ -84,6 +84,13 @@ struct scenario *run_read_beside(struct run *run, int argument, const char *besi
   return run_read_file(run, run->options.arguments[argument], beside);
 }
 
+// Whether --for or an axis of --grid is the horizon, for all options or for one.
+static bool varies_horizon(const struct options *options) {
+  const char *point = options->input ? strrchr(options->input, '.') : NULL;
+  return (options->input && !strcmp(point ? point + 1 : options->input, "horizon")) ||
+         (options->grid && strstr(options->grid, "horizon="));
+}
+
 struct scenario *run_read_file(struct run *run, const char *path, const char *beside) {
   const char *directory =
       installation_data(run->options.data_directory, run->arena, run->diagnostics);
@@ -101,6 +108,7 @@ struct scenario *run_read_file(struct run *run, const char *path, const char *be
       .settings = run->options.settings,
       .setting_count = run->options.setting_count,
       .mixed = run->options.mixed,
+      .varies_horizon = varies_horizon(&run->options),
   };
   struct scenario *scenario = scenario_read(&request, run->arena, run->diagnostics);
   if (scenario)

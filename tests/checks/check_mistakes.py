@@ -306,8 +306,8 @@ or_formula_4 = operating * fee
 
 def check_full_item():
     with tempfile.TemporaryDirectory() as folder:
-        model = pathlib.Path(folder) / 'model.ini'
-        model.write_text((ROOT / 'model' / 'cost' / 'tco.ini').read_text(encoding='utf-8') + FULL_ITEM, encoding='utf-8')
+        model, built_in = pathlib.Path(folder) / 'model.ini', ROOT / 'model' / 'cost' / 'tco.ini'
+        model.write_text(built_in.read_text(encoding='utf-8') + FULL_ITEM, encoding='utf-8')
         one = run('compare', BASE, '--model', model, '-q', '--set', 'fee=1 USD/yr')
         many = run('compare', BASE, '--model', model, '-q', '--set', 'fee=1, 2 USD/yr')
     expect(one.returncode == DONE and not one.stderr, one.stderr)

@@ -86,6 +86,9 @@ def check_grid():
             saving = 1 - costs['mi325x'] / costs['h200']
             check(f'grid cell {discount}, {price}', same and near(saving, grid['saving'][i][k]),
                   (costs, saving))
+    grid = answer('sensitivity', MAIN, '--grid', 'horizon=3:12:9 yr')
+    later = costs_with(MAIN, horizon='12 yr')['mi325x']
+    check('grid beyond the scenario', near(grid['costs']['mi325x'][1][0], later), grid['costs'])
     for steps, said in (('0:30:7%', True), ('0:28:7%', False), ('0:30:10%', False), ('5:5:1%', False)):
         warned = 'the steps miss the upper end' in run('sensitivity', MAIN, '--grid', f'mi325x.discount={steps}').stderr
         check(f'grid {steps}', warned == said, warned)
@@ -108,6 +111,8 @@ def check_free_baseline():
 ROOTS = [  # option, input, further arguments, how many values
     ('mi325x', 'list_price', (), 1),
     ('mi325x', 'list_price', ('--saving', '5 %'), 1),
+    ('mi325x', 'horizon', (), 1),  # beyond the years that the scenario itself needs
+    ('mi325x', 'horizon', ('--between', '1:20 yr'), 1),
     ('mi325x', 'list_price', ('--target', '0.2 USD/Mtok'), 1),
     ('mi325x', 'throughput', (), 1),
     ('mi325x', 'engineers', (), 1),
@@ -147,8 +152,8 @@ def check_interval():
     text = run('solve', MAIN, '--option', 'mi325x', '--for', 'list_price', '--between',
                '1000:2000 USD', '-q').stdout
     check('says where it looked', '[1,000 USD/gpu, 2,000 USD/gpu]' in text, text)
-    text = run('solve', MAIN, '--option', 'mi325x', '--for', 'horizon', '-q').stdout
-    check('of what may not be 0', 'in [just above 0 yr, 7 yr]' in text and 'e-06' not in text, text)
+    text = run('solve', MAIN, '--option', 'mi325x', '--for', 'horizon', '--saving', '90 %', '-q').stdout
+    check('of what may not be 0', 'in [just above 0 yr, 30 yr]' in text and 'e-06' not in text, text)
 
 
 NEVER_OF_A_SHARE = [  # option, input, more arguments, which one the text compares it with
@@ -208,6 +213,7 @@ WRONG = [  # arguments after the scenario, what the message must contain
       'h200'), 'exclude each other'),
     (('solve', '--option', 'mi325x', '--for', 'discount', '--between', '5:2%'), 'LOW:HIGH'),
     (('solve', '--option', 'mi325x', '--for', 'discount', '--between', '5:200%'), "outside the allowed range of 'discount'"),
+    (('solve', '--option', 'mi325x', '--for', 'horizon', '--between', '1:40 yr'), "allowed range of 'horizon'"),
     (('solve', '--option', 'mi325x', '--for', 'discount', '--saving', '200 %'), 'within 100 %'),
     (('sensitivity', '--swing', '0 %'), 'above 0'),
     (('sensitivity', '--swing', '20'), 'has no unit'),

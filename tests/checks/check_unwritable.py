@@ -174,7 +174,8 @@ def test_before_computing(folder):
             expect(done.returncode in (BAD_INPUT, MACHINE_FAILED) and said in done.stderr
                    and "warning" not in done.stderr, f"{command} -o {target}: exit {done.returncode}: {done.stderr}")
     plan = examples / "plan" / "twelve-quarters.ini"
-    for target, said in (("x.html", "writes no page"), ("missing/x.xlsx", "cannot write"), ("missing/x.csv", "cannot write")):
+    for target, said in (("x.html", "writes no page"), ("missing/x.xlsx", "cannot write"),
+                         ("missing/x.csv", "cannot write")):
         done = program.run("plan", plan, "-o", target, cwd=folder, timeout=20)
         expect(said in done.stderr, f"plan -o {target}: {done.stderr}")
     expect(listing(folder) == [], "files were left")
