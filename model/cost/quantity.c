@@ -280,7 +280,7 @@ static const char *behind_number(const char *text) {
   return length ? text + typed_unit_multiple(text, false, &ignored) : NULL;
 }
 
-// The last is parsed first: its unit is the others', and an error in that belongs where it is typed.
+// The last is parsed first: it has the others' unit, whose errors belong where it is typed.
 int quantity_parse_series(const char *text, const char *between, struct place place,
                           const struct unit *expected, double *values, size_t count,
                           struct diagnostics *diagnostics) {
