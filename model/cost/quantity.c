@@ -269,7 +269,7 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   return quantity_parse_typed(text, place, expected, value, &typed, diagnostics);
 }
 
-// What follows the number, and its multiple, at the start of a text; NULL if there is no number.
+// What follows the number, and its multiple, at the start of a text; NULL without a number.
 static const char *behind_number(const char *text) {
   double ignored;
   text += spaces(text);

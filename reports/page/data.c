@@ -68,8 +68,8 @@ static void add_setting(json_t *settings, const char *section, const char *key, 
                         json_pack("{s:s,s:s,s:s}", "section", section, "key", key, "value", value));
 }
 
-// The first of the inputs that hold the values of a list by year or of volume tiers; -1 for any other
-// text.
+// The first of the inputs that hold the values of a list by year or of volume tiers; -1 for other
+// texts.
 static int first_part(const struct model *model, int input, const char *value,
                       struct arena *arena) {
   const struct declaration *declaration = &model->declarations[input];
