@@ -1,5 +1,6 @@
 #include "base/digits.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,4 +11,23 @@ const char *digits_shortest(double value, char text[DIGITS_ROOM]) {
       break;
   }
   return text;
+}
+
+const char *whole_number(const char *text, uint64_t low, uint64_t high, uint64_t *out) {
+  char *end;
+  errno = 0;
+  const unsigned long long value = strtoull(text, &end, 10);
+  if (*text < '0' || *text > '9' || errno || value < low || value > high)
+    return NULL;
+  *out = value;
+  return end;
+}
+
+bool is_whole_number(const char *text, uint64_t low, uint64_t high, uint64_t *out) {
+  uint64_t value;
+  const char *end = whole_number(text, low, high, &value);
+  if (!end || *end)
+    return false;
+  *out = value;
+  return true;
 }

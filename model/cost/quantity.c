@@ -269,6 +269,45 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   return quantity_parse_typed(text, place, expected, value, &typed, diagnostics);
 }
 
+// What follows the number, and its multiple, at the start of a text; NULL without a number.
+static const char *behind_number(const char *text) {
+  double ignored;
+  text += spaces(text);
+  text += *text == '-' || *text == '+';
+  text += spaces(text);
+  const size_t length = number_prefix(text, &ignored);
+  text += length;
+  return length ? text + typed_unit_multiple(text, false, &ignored) : NULL;
+}
+
+// The last is parsed first: it has the others' unit, whose errors belong where it is typed.
+int quantity_parse_series(const char *text, const char *between, struct place place,
+                          const struct unit *expected, double *values, size_t count,
+                          struct diagnostics *diagnostics) {
+  const char *last = text;
+  size_t found = 1;
+  for (const char *at; (at = strstr(last, between)); found++)
+    last = at + strlen(between);
+  if (found != count)
+    return 1;
+  struct place at = place;
+  at.column += (int)(last - text);
+  if (quantity_parse(last, at, expected, &values[count - 1], diagnostics))
+    return -1;
+  const char *unit = behind_number(last);
+  for (size_t i = 0; i + 1 < count; i++) {
+    const size_t length = (size_t)(strstr(text, between) - text);
+    const char *part = arena_copy_n(diagnostics->arena, text, length), *rest = behind_number(part);
+    if (unit && rest && !rest[spaces(rest)])
+      part = arena_printf(diagnostics->arena, "%s %s", part, unit);
+    if (quantity_parse(part, place, expected, &values[i], diagnostics))
+      return -1;
+    place.column += (int)(length + strlen(between));
+    text += length + strlen(between);
+  }
+  return 0;
+}
+
 // The fewest digits that read back to the same value, except for the last bit of the conversion.
 static char *shortest_number(double value, double factor, struct arena *arena) {
   double shown = value / factor;

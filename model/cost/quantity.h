@@ -21,6 +21,13 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
 int quantity_parse_typed(const char *text, struct place place, const struct unit *expected,
                          double *value, struct unit *typed, struct diagnostics *diagnostics);
 
+// Parses the quantities of "10:30:5 %" or "2 .. 8 MW", which `between` separates, each as above; a
+// number without a unit has the last one's. Returns 0; -1 after an error; or 1, without a message,
+// if they are not `count`.
+int quantity_parse_series(const char *text, const char *between, struct place place,
+                          const struct unit *expected, double *values, size_t count,
+                          struct diagnostics *diagnostics);
+
 // "0.08 USD/kWh": a value in base units, written in a unit, with the fewest digits that read back
 // to the same double.
 const char *quantity_text(double value, const struct unit *unit, struct arena *arena);

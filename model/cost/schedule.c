@@ -36,6 +36,13 @@ static void set_alternative(const struct declaring *declaring, struct alternativ
 static void put_first(const struct declaring *declaring, int declaration, const char *text,
                       int need) {
   struct declaration *to = &declaring->model->declarations[declaration];
+  if (to->alternative_count == MAX_ALTERNATIVES) {
+    diagnostics_error(declaring->diagnostics, to->place,
+                      "'%s' has %d formulas, the most allowed: a list in '%s' needs one more",
+                      to->name, MAX_ALTERNATIVES,
+                      declaring->model->declarations[declaring->input].name);
+    return;
+  }
   memmove(to->alternatives + 1, to->alternatives,
           (size_t)to->alternative_count * sizeof *to->alternatives);
   to->alternative_count++;

@@ -66,12 +66,13 @@ static void report_file(const struct file *file, struct arena *arena,
       json_in_read(file->path, "expected a complete record in JSON", &source, arena, diagnostics);
   const size_t errors = diagnostics->errors;
   const struct place place = {source, 0, 0};
+  const bool is_watts = object && records_refuse_watts(object, source, diagnostics);
   if (object && serving_is_one(object)) {
     const struct serving_record *record = serving_of_json(object, source, arena, diagnostics);
     const char *why = record ? why_not_served(record) : NULL;
     if (why)
       diagnostics_error(diagnostics, place, "%s", why);
-  } else if (object && !measurement_of_json(object, source, arena, diagnostics) &&
+  } else if (object && !is_watts && !measurement_of_json(object, source, arena, diagnostics) &&
              json_object_get(object, "record") && diagnostics->errors > errors) {
     diagnostics_error(diagnostics, place,
                       "fleet records come from 'pertoken probe run' and 'probe serving': this is "

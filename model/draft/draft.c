@@ -1,6 +1,7 @@
 #include "model/draft/draft.h"
 
 #include "base/csv.h"
+#include "base/digits.h"
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/catalog/columns.h"
@@ -14,8 +15,7 @@
 #include "model/evidence/naming.h"
 #include "model/evidence/workload.h"
 
-#include <ctype.h>
-#include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,12 +122,8 @@ const char *const *draft_ids(const struct draft_request *request, struct catalog
 
 static int check_count(const struct drafting *drafting) {
   const char *count = drafting->request->count;
-  char *end;
-  if (!count)
-    return 0;
-  errno = 0;
-  const unsigned long value = strtoul(count, &end, 10);
-  if (isdigit((unsigned char)*count) && !*end && !errno && value >= MIN_COUNT)
+  uint64_t value;
+  if (!count || is_whole_number(count, MIN_COUNT, UINT64_MAX, &value))
     return 0;
   return drafting_refuse(
       drafting,

@@ -2,10 +2,12 @@
 
 #include "base/arena.h"
 #include "base/csv.h"
+#include "base/digits.h"
 #include "model/catalog/columns.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -73,10 +75,9 @@ static struct naming precision_named(const char *text, struct catalog *catalog,
 
 static struct naming count_named(const char *text, struct catalog *catalog, struct arena *arena) {
   (void)catalog;
-  char *end;
-  const long count = strtol(text, &end, 10);
-  if (*text && !*end && count >= 1 && count <= 1000000)
-    return (struct naming){.word = arena_printf(arena, "%ld", count)};
+  uint64_t count;
+  if (is_whole_number(text, 1, 1000000, &count))
+    return (struct naming){.word = arena_printf(arena, "%d", (int)count)};
   return (struct naming){
       .why = arena_printf(arena, "expected a number of accelerators above 0, found '%s'",
                           !strcmp(text, "-1") ? "0" : text)};

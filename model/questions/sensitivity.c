@@ -8,6 +8,7 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
@@ -241,41 +242,6 @@ static int refuse_axis(const char *text, const char *why, struct diagnostics *di
   return -1;
 }
 
-static int read_number(const char **text, double *value) {
-  char *end;
-  if (**text != '-' && **text != '.' && (**text < '0' || **text > '9'))
-    return -1;
-  *value = strtod(*text, &end);
-  const int bad = end == *text || !isfinite(*value);
-  *text = end;
-  return bad ? -1 : 0;
-}
-
-static int read_steps(const char *text, const char *whole_text, const struct unit *own,
-                      struct steps *out, struct diagnostics *diagnostics) {
-  double *numbers[] = {&out->low, &out->high, &out->step};
-  for (size_t i = 0; i < 3; i++) {
-    if (i && *text != ':')
-      return refuse_axis(whole_text,
-                         strchr(text, ':') ? "the unit belongs behind the third number"
-                                           : "three numbers are needed",
-                         diagnostics);
-    text += i > 0;
-    if (read_number(&text, numbers[i]))
-      return refuse_axis(whole_text, "a number is needed", diagnostics);
-  }
-  text += strspn(text, " ");
-  struct unit unit = *own;
-  if (*text && unit_parse(text, nowhere, &unit, diagnostics->arena, diagnostics))
-    return -1;
-  if (!dimension_equal(unit.dimension, own->dimension))
-    return refuse_axis(whole_text, arena_printf(diagnostics->arena, "expected %s", own->text),
-                       diagnostics);
-  for (size_t i = 0; i < 3; i++)
-    *numbers[i] *= unit_factor(&unit);
-  return 0;
-}
-
 static int fill_axis(const struct scenario *scenario, const char *text, struct steps steps,
                      struct axis *axis, struct arena *arena, struct diagnostics *diagnostics) {
   const struct limits limits = target_limits(scenario, axis->target);
@@ -308,11 +274,15 @@ static int read_axis(const struct scenario *scenario, const char *text, struct a
   axis->name = arena_copy_n(arena, text, (size_t)(equals - text));
   if (target_find(scenario, axis->name, nowhere, &axis->target, diagnostics))
     return -1;
-  struct steps steps;
+  double steps[3];
+  struct place place = source_text_start("--grid", text, arena);
+  place.column += (int)(equals + 1 - text);
   const struct unit *unit = &target_input(scenario, axis->target)->unit;
-  if (read_steps(equals + 1, text, unit, &steps, diagnostics))
-    return -1;
-  return fill_axis(scenario, text, steps, axis, arena, diagnostics);
+  const int failed = quantity_parse_series(equals + 1, ":", place, unit, steps, 3, diagnostics);
+  if (failed > 0)
+    return refuse_axis(text, "three numbers are needed", diagnostics);
+  const struct steps in_base = {steps[0], steps[1], steps[2]};
+  return failed ? -1 : fill_axis(scenario, text, in_base, axis, arena, diagnostics);
 }
 
 static int read_axes(struct cost_grid *grid, const char *text, struct arena *arena,

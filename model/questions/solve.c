@@ -9,7 +9,6 @@
 #include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,36 +47,22 @@ static int read_wanted(struct solve_answer *answer, const struct solve_question 
   return -1;
 }
 
-static int read_bound(const char **text, double *value) {
-  char *end;
-  *value = strtod(*text, &end);
-  const int bad = end == *text || !isfinite(*value);
-  *text = end;
-  return bad ? -1 : 0;
-}
-
 static int read_between(struct solve_answer *answer, const char *text,
                         struct diagnostics *diagnostics) {
   const struct declaration *input = target_input(answer->scenario, answer->target);
   const struct limits limits = target_limits(answer->scenario, answer->target);
   const struct place place = source_text_start("--between", text, diagnostics->arena);
-  const char *rest = text;
-  struct unit unit = input->unit;
-  bool bad = read_bound(&rest, &answer->low) || *rest++ != ':' || read_bound(&rest, &answer->high);
-  if (!bad) {
-    rest += strspn(rest, " ");
-    if (*rest && unit_parse(rest, place, &unit, diagnostics->arena, diagnostics))
-      return -1;
-    bad = !dimension_equal(unit.dimension, input->unit.dimension);
-  }
-  answer->low *= unit_factor(&unit);
-  answer->high *= unit_factor(&unit);
-  if (bad || answer->low >= answer->high) {
-    diagnostics_error(diagnostics, place,
-                      "expected LOW:HIGH in ascending order with one unit, as in '1:2 %s'",
+  double ends[2];
+  const int failed = quantity_parse_series(text, ":", place, &input->unit, ends, 2, diagnostics);
+  if (failed < 0)
+    return -1;
+  if (failed || ends[0] >= ends[1]) {
+    diagnostics_error(diagnostics, place, "expected LOW:HIGH in ascending order, as in '1:2 %s'",
                       input->unit.text);
     return -1;
   }
+  answer->low = ends[0];
+  answer->high = ends[1];
   if (answer->low >= limits.low && answer->high <= limits.high)
     return 0;
   diagnostics_error(diagnostics, place, "'%s' is outside the allowed range of '%s'", text,

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/digits.h"
 #include "base/ini.h"
 #include "base/source.h"
 #include "model/cost/graph.h"
@@ -17,7 +18,7 @@
 #include "model/scenario/reading/sections.h"
 
 #include <ctype.h>
-#include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,38 +97,32 @@ static int read_months(struct terms_reading *reading) {
                       "[wait %s] needs 'months', as in months = 6", reading->section->argument);
     return -1;
   }
-  char *end;
-  const double months = strtod(key->value, &end);
-  end += strspn(end, " ");
-  if (end == key->value || (*end && strcmp(end, "month") != 0 && strcmp(end, "months") != 0) ||
-      months != floor(months)) {
+  uint64_t months = 0;
+  const char *unit = whole_number(key->value, 0, UINT32_MAX, &months);
+  unit = unit ? unit + strspn(unit, " ") : "?";
+  if (*unit && strcmp(unit, "month") != 0 && strcmp(unit, "months") != 0) {
     diagnostics_error(reading->diagnostics, key->value_place,
-                      "expected a whole number of months, not '%s'", key->value);
+                      "expected a whole number of months%s, not '%s'",
+                      *key->value == '-' ? ", as an order cannot be in the past" : "", key->value);
     return -1;
   }
-  if (months < 0 || months * HOURS_PER_MONTH >= horizon) {
+  if ((double)months * HOURS_PER_MONTH >= horizon) {
     diagnostics_error(reading->diagnostics, key->value_place,
-                      months < 0
-                          ? "months cannot be negative: an order cannot be in the past"
-                          : "the horizon ends after %s months: there is no time left to buy for",
-                      key->value);
+                      "the horizon ends after %u months: there is no time left to buy for",
+                      (unsigned)months);
     return -1;
   }
-  reading->terms->months = months;
+  reading->terms->months = (double)months;
   return 0;
 }
 
-static int read_count(struct terms_reading *reading, const char *name, unsigned long most,
-                      unsigned long *out) {
+static int read_count(struct terms_reading *reading, const char *name, uint32_t most,
+                      uint64_t *out) {
   const struct ini_key *key = ini_find(reading->section, name);
-  char *end;
-  if (!key)
-    return 0;
-  *out = strtoul(key->value, &end, 10);
-  if (isdigit((unsigned char)*key->value) && !*end && *out <= most && *out > 0)
+  if (!key || is_whole_number(key->value, 1, most, out))
     return 0;
   diagnostics_error(reading->diagnostics, key->value_place,
-                    "expected a whole number from 1 to %lu, not '%s'", most, key->value);
+                    "expected a whole number from 1 to %u, not '%s'", most, key->value);
   return -1;
 }
 
@@ -284,7 +279,7 @@ static int read_meanwhile(struct terms_reading *reading) {
 
 static int read_all(struct terms_reading *reading) {
   const size_t errors = reading->diagnostics->errors;
-  unsigned long draws = USUAL_DRAWS, seed = USUAL_SEED;
+  uint64_t draws = USUAL_DRAWS, seed = USUAL_SEED;
   if (read_options(reading))
     return -1;
   for (int key = 0; key < WAIT_RENT; key++)
@@ -292,7 +287,7 @@ static int read_all(struct terms_reading *reading) {
   read_months(reading);
   read_meanwhile(reading);
   read_count(reading, "draws", MAX_DRAWS, &draws);
-  read_count(reading, "seed", 4294967295ul, &seed);
+  read_count(reading, "seed", UINT32_MAX, &seed);
   reading->terms->draws = draws;
   reading->terms->seed = seed;
   return reading->diagnostics->errors == errors ? 0 : -1;

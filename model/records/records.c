@@ -102,6 +102,17 @@ void records_doubt_day(const char *time, const char *so, const struct source *so
                         so);
 }
 
+bool records_refuse_watts(const json_t *object, const struct source *source,
+                          struct diagnostics *diagnostics) {
+  const char *kind = json_string_value(json_object_get(object, "record"));
+  if (!kind || strcmp(kind, "power series") != 0)
+    return false;
+  diagnostics_error(diagnostics, (struct place){source, 0, 0},
+                    "a power series of 'pertoken probe meter' is no record by itself: 'probe "
+                    "serving' and 'import' take its watts with --power");
+  return true;
+}
+
 static void read_one(const char *path, struct records *records, struct arena *arena,
                      struct diagnostics *diagnostics) {
   const struct source *source;
@@ -112,11 +123,12 @@ static void read_one(const char *path, struct records *records, struct arena *ar
       json_in_read(path, "expected a complete record in JSON", &source, arena, diagnostics);
   if (!object)
     return;
+  const bool is_watts = records_refuse_watts(object, source, diagnostics);
   if (production_is_one(object))
     production = production_of_json(object, source, arena, diagnostics);
   else if (serving_is_one(object))
     serving = serving_of_json(object, source, arena, diagnostics);
-  else
+  else if (!is_watts)
     measurement = measurement_of_json(object, source, arena, diagnostics);
   json_decref(object);
   if (measurement || serving)

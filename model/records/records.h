@@ -15,7 +15,10 @@
 #include "model/records/production.h"
 #include "model/records/serving.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+
+struct json_t; // of jansson
 
 struct records {
   struct measurement_record **list;
@@ -38,6 +41,11 @@ void records_doubt_day(const char *time, const char *so, const struct source *so
 // ": give its name without a folder, 'a.json'" for the path of a record that was not found; "" for
 // a bare name.
 const char *records_name_hint(const char *file, struct arena *arena);
+
+// Refuses the watts that a meter wrote, which are in no record until they are joined to a load. For
+// readers of several kinds, to whom they are just another. Returns whether it was an error.
+bool records_refuse_watts(const struct json_t *object, const struct source *source,
+                          struct diagnostics *diagnostics);
 
 // The paths of every *.json in a directory, ordered by name. A directory that cannot be read is an
 // error. Returns 0 or -1.

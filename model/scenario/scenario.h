@@ -41,6 +41,7 @@ struct scenario_request {
   const char *const *settings;        // "KEY=VALUE", "SECTION.KEY=VALUE" or "OPTION.KEY=VALUE"
   size_t setting_count;
   bool mixed;
+  bool varies_horizon; // a question will try any that the model allows
 };
 
 struct offer;
@@ -101,6 +102,7 @@ struct scenario {
   // The statements about the options, so that one can be resolved again in another case or with an
   // amendment: resolution.h.
   bool may_mix;                        // --mixed
+  bool varies_horizon;                 // there is room for the longest that the model allows
   const struct inputs *inputs;         // layer by layer
   const struct selections *selections; // [1 + option_count]: the workload's, then each option's
 };

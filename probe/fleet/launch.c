@@ -1,10 +1,11 @@
 #include "probe/fleet/launch.h"
 
+#include "base/digits.h"
 #include "base/source.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,14 +37,12 @@ const char *launch_variable(const char *name) {
   return text ? text : "";
 }
 
-static int read_number(const char *name, long low, long high, int *out,
+static int read_number(const char *name, int low, int high, int *out,
                        struct diagnostics *diagnostics) {
   const char *text = launch_variable(name);
-  char *end;
-  errno = 0;
-  const long value = strtol(text, &end, 10);
-  if (end == text || *end || errno || value < low || value > high) {
-    diagnostics_error(diagnostics, nowhere, "%s is '%s', expected a number from %ld to %ld", name,
+  uint64_t value;
+  if (!is_whole_number(text, (uint64_t)low, (uint64_t)high, &value)) {
+    diagnostics_error(diagnostics, nowhere, "%s is '%s', expected a number from %d to %d", name,
                       text, low, high);
     return -1;
   }

@@ -1,5 +1,6 @@
 #include "probe/fleet/rendezvous.h"
 
+#include "base/digits.h"
 #include "base/host_list.h"
 #include "base/source.h"
 
@@ -9,6 +10,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -94,10 +96,8 @@ static int take_said(struct rendezvous *rendezvous, const char *first, struct ar
   const char *behind = first + length;
   if (has_brackets && *behind)
     behind++;
-  const char *digits = *behind == ':' ? behind + 1 : "";
-  char *end;
-  const long port = strtol(digits, &end, 10);
-  const bool is_port = end != digits && !*end && port > 0 && port <= 65535;
+  uint64_t port;
+  const bool is_port = *behind == ':' && is_whole_number(behind + 1, 1, 65535, &port);
   if (!length || (*behind && !is_port)) {
     diagnostics_error(diagnostics, nowhere,
                       "expected --first HOST, HOST:PORT or [ADDRESS]:PORT, found '%s'", first);
@@ -105,7 +105,7 @@ static int take_said(struct rendezvous *rendezvous, const char *first, struct ar
   }
   texts_add(&rendezvous->hosts, arena, "%.*s", (int)length, first);
   if (is_port)
-    texts_add(&rendezvous->ports, arena, "%ld", port);
+    texts_add(&rendezvous->ports, arena, "%d", (int)port);
   return 0;
 }
 

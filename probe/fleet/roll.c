@@ -1,6 +1,7 @@
 #include "probe/fleet/roll.h"
 
 #include "base/clock.h"
+#include "base/digits.h"
 #include "base/source.h"
 #include "base/texts.h"
 
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +48,12 @@ bool roll_is_node_name(const char *name) {
 
 // A whole number, and what follows its '='; NULL if there is none.
 static const char *parse_number(const char *text, int *out) {
-  char *end;
-  const long value = strtol(text, &end, 10);
+  uint64_t value;
+  const char *end = whole_number(text, 0, INT_MAX - 1, &value);
+  if (!end || *end != '=')
+    return NULL;
   *out = (int)value;
-  return end != text && *end == '=' && value >= 0 && value < INT_MAX ? end + 1 : NULL;
+  return end + 1;
 }
 
 bool roll_parse(const char *name, struct roll_entry *entry, struct arena *arena) {

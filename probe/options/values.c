@@ -1,18 +1,17 @@
 #include "probe/options/values.h"
 
+#include "base/digits.h"
 #include "model/cost/quantity.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *value_int(const char *text, const char *ends, long low, long high, const char *option,
                       struct argp_state *state, int *out) {
-  char *end;
-  errno = 0;
-  const long value = strtol(text, &end, 10);
-  if (end == text || errno || value < low || value > high || !strchr(ends, *end))
+  uint64_t value = 0;
+  const char *end = whole_number(text, (uint64_t)low, (uint64_t)high, &value);
+  if (!end || !strchr(ends, *end))
     argp_error(state, "expected --%s to be whole numbers from %ld to %ld, found '%s'", option, low,
                high, text);
   *out = (int)value;
@@ -24,7 +23,7 @@ void value_list(const char *text, long high, const char *option, struct argp_sta
   *out = (struct number_list){{0}, 0};
   for (const char *at = text;; at++) {
     int value;
-    at = value_int(at, ",", 1, high, option, state, &value);
+    at = value_int(at + strspn(at, " "), ",", 1, high, option, state, &value);
     for (size_t i = 0; i < out->count; i++)
       if (out->values[i] == value)
         argp_error(state, "--%s names %d twice", option, value);
@@ -51,10 +50,8 @@ double value_seconds(const char *text, const char *option, double low, struct ar
 }
 
 uint64_t value_seed(const char *text, struct argp_state *state) {
-  char *end;
-  errno = 0;
-  const long long value = strtoll(text, &end, 10);
-  if (end == text || *end || errno || value < 0)
+  uint64_t value = 0;
+  if (!is_whole_number(text, 0, INT64_MAX, &value))
     argp_error(state, "expected --seed to be a whole number from 0 to 2^63 - 1, found '%s'", text);
-  return (uint64_t)value;
+  return value;
 }

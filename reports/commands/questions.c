@@ -17,9 +17,17 @@
 #include <string.h>
 
 // Only a plan has a workbook of its own; report's workbook has the answers of every question.
+static bool writes_workbook(const struct run *run) {
+  return output_name_is_workbook(run->options.output_path) && !strcmp(run->options.command, "plan");
+}
+
+static int check_output(struct run *run) {
+  return (!writes_workbook(run) && run_check_output_name(run)) || run_try_output(run) ? -1 : 0;
+}
+
 static int print(struct run *run, const struct scenario *scenario, const struct answers *answers) {
   const struct answer *answer = &answers->list[0];
-  if (!output_name_is_workbook(run->options.output_path) || strcmp(answer->kind, "plan") != 0)
+  if (!writes_workbook(run))
     return run_print_answers(run, scenario, answers);
   if (plan_book_write(answer, run->options.output_path, run->arena, run->diagnostics))
     return -1;
@@ -33,7 +41,8 @@ static int ask(struct run *run, const struct scenario *scenario) {
   const struct question *question = question_find(run->options.command);
   if (question->asked(scenario)) {
     struct answers answers = {0};
-    if (question->answer(scenario, run->options.input, &answers, run->arena, run->diagnostics))
+    if (check_output(run) ||
+        question->answer(scenario, run->options.input, &answers, run->arena, run->diagnostics))
       return -1;
     run_print_warnings(run, scenario);
     return print(run, scenario, &answers);
@@ -73,7 +82,7 @@ static void take_time(struct scenario *scenario, const char *text, struct arena 
 static int explain_plan(struct run *run, const struct scenario *scenario) {
   if (!plan_asked(scenario))
     return ask(run, scenario);
-  if (refuse_explained_workbook(run))
+  if (refuse_explained_workbook(run) || check_output(run))
     return -1;
   const struct answer *answer =
       plan_explained(scenario, run->options.explained, run->arena, run->diagnostics);

@@ -1,5 +1,6 @@
 #include "reports/commands/run.h"
 #include "base/csv.h"
+#include "base/digits.h"
 #include "base/installation.h"
 #include "base/source.h"
 #include "base/texts.h"
@@ -16,12 +17,13 @@
 #include "reports/print/output_name.h"
 #include "reports/print/style.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void run_print_note(const struct run *run, const char *kind, const char *text) {
   const struct style style = style_of(stderr, run->arena);
@@ -82,6 +84,13 @@ struct scenario *run_read_beside(struct run *run, int argument, const char *besi
   return run_read_file(run, run->options.arguments[argument], beside);
 }
 
+// Whether --for or an axis of --grid is the horizon, for all options or for one.
+static bool varies_horizon(const struct options *options) {
+  const char *point = options->input ? strrchr(options->input, '.') : NULL;
+  return (options->input && !strcmp(point ? point + 1 : options->input, "horizon")) ||
+         (options->grid && strstr(options->grid, "horizon="));
+}
+
 struct scenario *run_read_file(struct run *run, const char *path, const char *beside) {
   const char *directory =
       installation_data(run->options.data_directory, run->arena, run->diagnostics);
@@ -99,6 +108,7 @@ struct scenario *run_read_file(struct run *run, const char *path, const char *be
       .settings = run->options.settings,
       .setting_count = run->options.setting_count,
       .mixed = run->options.mixed,
+      .varies_horizon = varies_horizon(&run->options),
   };
   struct scenario *scenario = scenario_read(&request, run->arena, run->diagnostics);
   if (scenario)
@@ -137,10 +147,27 @@ static int refuse_other(struct run *run) {
   return -1;
 }
 
+int run_check_output_name(struct run *run) {
+  return refuse_other(run) || refuse_other_format(run) ? -1 : 0;
+}
+
+// A device or a pipe is not opened: whoever reads from it would find its end.
+int run_try_output(struct run *run) {
+  const char *path = run->options.output_path;
+  struct stat there;
+  struct output output;
+  if (path && !stat(path, &there) && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+    return 0;
+  if (run_open_output(run, &output))
+    return -1;
+  output_discard(&output);
+  return 0;
+}
+
 int run_print_answers(struct run *run, const struct scenario *scenario,
                       const struct answers *answers) {
   struct output output;
-  if (refuse_other(run) || refuse_other_format(run) || run_open_output(run, &output))
+  if (run_check_output_name(run) || run_open_output(run, &output))
     return -1;
   answers_print(scenario, answers, format_of(&run->options), output.stream, run->arena);
   for (size_t i = 0; i < answers->count; i++) {
@@ -201,16 +228,11 @@ int run_read_share(const struct run *run, const char *name, const char *text, do
 
 int run_read_count(const struct run *run, const char *name, const char *text, uint64_t *value) {
   const double exact = 9007199254740992; // 2^53: above it, not every whole number is a double
-  char *end;
   double real;
-  errno = 0;
-  const unsigned long long number = strtoull(text, &end, 10);
-  const bool is_digit = *text >= '0' && *text <= '9';
-  if (is_digit && !*end && !errno) {
-    *value = number;
+  if (is_whole_number(text, 0, UINT64_MAX, value))
     return 0;
-  }
-  if (is_digit && csv_number(text, &real) && real <= exact && real == floor(real)) { // "1e7"
+  if (isdigit((unsigned char)*text) && csv_number(text, &real) && real <= exact &&
+      real == floor(real)) { // "1e7"
     *value = (uint64_t)real;
     return 0;
   }

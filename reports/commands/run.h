@@ -47,6 +47,12 @@ struct scenario *run_read_file(struct run *run, const char *path, const char *be
 // The file of -o, or standard output. Returns 0, or -1 after an error.
 int run_open_output(struct run *run, struct output *output);
 
+// Before anything that takes long, refuse what run_print_answers would refuse after it: a name that
+// is no answer's or not of the format asked for, and a file that cannot be written. Nothing is left
+// behind. Return 0, or -1 after an error.
+int run_check_output_name(struct run *run);
+int run_try_output(struct run *run);
+
 // Prints the answers to -o, in the format asked for by --format or the name (output_name.h); the
 // answer is no if one of them says so. scenario: NULL if there is none. Returns 0, or -1 after an
 // error.

@@ -32,7 +32,7 @@ static struct simulation_part *simulate_share(struct run *run, const struct rank
   if (draw_options_read(run, USUAL_DRAWS, request))
     return NULL;
   *scenario = request->scenario = run_read_scenario(run, 0);
-  if (!*scenario)
+  if (!*scenario || (!run->options.shard && run_check_output_name(run)) || run_try_output(run))
     return NULL;
   if (ranks->plugin)
     ranks_share(ranks, request);

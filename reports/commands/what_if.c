@@ -80,7 +80,7 @@ int command_solve(struct run *run) {
   if (options->saving && run_read_share(run, "--saving", options->saving, &question.saving))
     return -1;
   const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario)
+  if (!scenario || run_check_output_name(run) || run_try_output(run))
     return -1;
   const struct solve_answer *answer = solve_ask(scenario, &question, run->arena, run->diagnostics);
   const struct solve_spread *spread = NULL;

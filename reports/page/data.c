@@ -13,7 +13,11 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/range.h"
+#include "model/scenario/reading/sections.h"
+#include "model/scenario/reading/shorthand.h"
+#include "model/scenario/reading/tiers.h"
 #include "model/scenario/resolution/grading.h"
 #include "model/scenario/resolution/left_out.h"
 #include "model/scenario/resolution/plausibility.h"
@@ -60,31 +64,67 @@ static json_t *scenario_of(const struct page *page, struct arena *arena) {
   return object;
 }
 
-// A setting that is not a figure but a choice of evidence or workload: "mi325x.evidence=tp0090".
-static json_t *setting_of(const struct scenario *scenario, const char *text, struct arena *arena) {
-  const char *point = strchr(text, '.'), *equals = strchr(text, '=');
-  if (!point || !equals || equals < point)
-    return NULL;
-  const char *prefix = arena_copy_n(arena, text, (size_t)(point - text));
-  char *key = arena_copy_n(arena, point + 1, (size_t)(equals - point - 1));
-  key[strcspn(key, ". ")] = 0;
-  if (model_find(scenario->model, key) >= 0 || model_find(scenario->model, prefix) >= 0)
-    return NULL;
-  json_t *setting = json_object();
-  put_text(setting, "section",
-           !strcmp(prefix, "workload") ? prefix : arena_printf(arena, "option %s", prefix));
-  put_text(setting, "key", key);
-  put_text(setting, "value", equals + 1 + strspn(equals + 1, " "));
-  return setting;
+static void add_setting(json_t *settings, const char *section, const char *key, const char *value) {
+  json_array_append_new(settings,
+                        json_pack("{s:s,s:s,s:s}", "section", section, "key", key, "value", value));
+}
+
+// The first of the inputs that hold the values of a list by year or of volume tiers; -1 for other
+// texts.
+static int first_part(const struct model *model, int input, const char *value,
+                      struct arena *arena) {
+  const struct declaration *declaration = &model->declarations[input];
+  if (declaration->tiers && text_is_tiers(value))
+    return model_find(model, tiers_input(model, input, 0, 0, arena));
+  return declaration->year_count && text_is_list(value) ? declaration->years[0] : -1;
+}
+
+// A list or tiers, for each option that takes it: its values can be stated only beside it.
+static void add_list(json_t *settings, const struct scenario *scenario, const char *prefix,
+                     const char *key, const char *value, struct arena *arena) {
+  const int part = first_part(scenario->model, model_find(scenario->model, key), value, arena);
+  for (size_t o = 0; o < scenario->option_count && part >= 0; o++) {
+    const struct option *option = &scenario->options[o];
+    const bool is_own = !strcmp(prefix, option->id);
+    const int stated = option_stated(option, part);
+    if ((is_own || !*prefix || section_is_common(prefix)) &&
+        option_figure(scenario, option, 0, stated)->origin ==
+            (is_own ? ORIGIN_SET_OPTION : ORIGIN_SET))
+      add_setting(settings, arena_printf(arena, "option %s", option->id), key, value);
+  }
+}
+
+// Whether the key sets figures, which an export states by themselves.
+static bool is_shorthand(const char *key) {
+  for (size_t i = 0; i < SHORTHANDS; i++)
+    if (!strcmp(shorthands[i].key, key))
+      return !shorthands[i].yields;
+  return false;
+}
+
+// Adds a choice of evidence or workload, "mi325x.evidence=tp0090", or a list.
+static void add_settings_of(json_t *settings, const struct scenario *scenario, const char *text,
+                            struct arena *arena) {
+  const char *equals = text + strcspn(text, "="), *point = strchr(text, '.');
+  const bool has_prefix = point && point < equals;
+  const char *prefix = has_prefix ? arena_copy_n(arena, text, (size_t)(point - text)) : "";
+  const char *name = has_prefix ? point + 1 : text;
+  const char *key = arena_copy_n(arena, name, strcspn(name, "=. "));
+  const char *value = equals + 1 + strspn(equals + 1, " ");
+  if (model_find(scenario->model, prefix) >= 0 || is_shorthand(key))
+    return;
+  if (model_find(scenario->model, key) >= 0)
+    add_list(settings, scenario, prefix, key, value, arena);
+  else if (has_prefix)
+    add_setting(settings,
+                section_is_common(prefix) ? "workload" : arena_printf(arena, "option %s", prefix),
+                key, value);
 }
 
 static json_t *settings_of(const struct scenario *scenario, struct arena *arena) {
   json_t *settings = json_array();
-  for (size_t i = 0; i < scenario->setting_count; i++) {
-    json_t *setting = setting_of(scenario, scenario->settings[i], arena);
-    if (setting)
-      json_array_append_new(settings, setting);
-  }
+  for (size_t i = 0; i < scenario->setting_count; i++)
+    add_settings_of(settings, scenario, scenario->settings[i], arena);
   return settings;
 }
 

@@ -7,7 +7,7 @@
 //   index), contender (another's: ranking_contender in the case to open with), last (the last
 //   period), begins (of each operating period, in words), between (of options_between), stamp (of
 //   scenario_lasting_stamp), arguments
-// settings[]: section, key, value (of --set, which an export must repeat)
+// settings[]: section, key, value (what of --set an export must repeat: choices, and whole lists)
 // groups[]: name, label
 // items[]: name, label, unit, factor (base units in one unit), kind (input, scalar or series),
 //   group (an index), role (headline, category, check or blank), none_below (the item below zero

@@ -14,11 +14,13 @@ const quantity = (number, item) => {
   return choice ? choice.name : with_unit(String(number), item);
 };
 
-// Inputs of the case shown with the changes, as numbers in their units: by option, then by name.
+// Inputs of the case shown with the changes, as numbers in their units: by option, then by name; `which`:
+// that case.
 function wanted_numbers(state) {
   const wanted = case_figures[state.which].map((figures) =>
     Object.fromEntries(Object.entries(figures)
       .map(([name, figure]) => [name, in_unit(figure.value, items.get(name))])));
+  wanted.which = state.which;
   for (const [name, number] of state.changes) {
     const target = data.cases[state.which].by_name.get(name);
     for (const o of target.moves)
@@ -30,13 +32,13 @@ function wanted_numbers(state) {
 const is_set = (figure) => figure.origin === 'set' || figure.origin === 'set_option';
 
 // The same number with another source, or without one, is another figure.
-const is_restated = (o, name) => ['grade', 'source', 'date'].some((key) =>
-  case_figures[state.which][o][name][key] !== case_figures[0][o][name][key]);
+const is_restated = ({ which }, o, name) => ['grade', 'source', 'date'].some((key) =>
+  case_figures[which][o][name][key] !== case_figures[0][o][name][key]);
 
 function differs(wanted, o, name) {
   const figure = case_figures[0][o][name];
   return figure.origin !== 'rent' && figure.origin !== 'lent' && (is_set(figure) ||
-    is_restated(o, name) || wanted[o][name] !== in_unit(figure.value, items.get(name)));
+    is_restated(wanted, o, name) || wanted[o][name] !== in_unit(figure.value, items.get(name)));
 }
 
 // Where a common value can be changed in place: its section, and the options that take it; or null.
@@ -220,13 +222,28 @@ function changed_sections(state) {
   return sections;
 }
 
-// base/ini.h accepts no longer line; only a comment or a source can be longer.
+// base/ini.h accepts no longer line, unless it is a comment.
 const LINE_BYTES = 199;
 const encoder = new TextEncoder();
 const fits = (line) => encoder.encode(line).length <= LINE_BYTES;
+const kept_line = (line) => (line.startsWith(';') || fits(line) ? line
+  : `; left out, as its line would be over ${LINE_BYTES} bytes: ${line.split(' =')[0]}`);
+
+// Why a file cannot be inherited by its name; or null.
+function why_not_inherited(file) {
+  if (/(^|[ \t]);/.test(file))
+    return 'has a semicolon behind a blank, which begins a comment';
+  if (file.trim() !== file)
+    return 'begins or ends with a blank';
+  return fits(`inherits = ${file}`) ? null : 'is too long for a line';
+}
 
 function export_text(state) {
-  const { file, title, arguments: spoken, sha256 } = data.scenario;
+  const { file, arguments: spoken, sha256 } = data.scenario;
+  const why_not = why_not_inherited(file);
+  if (why_not)
+    return '; A scenario cannot inherit the original, whose name ' +
+      `${why_not}: rename it, and make its page again.\n; ${file}\n`;
   const sections = changed_sections(state);
   const scenario = sections.get('scenario') ?? new Map();
   sections.delete('scenario');
@@ -241,7 +258,7 @@ function export_text(state) {
   ];
   for (const [section, keys] of sections)
     lines.push('', `[${section}]`, ...keys.values());
-  return `${lines.filter(fits).join('\n')}\n`;
+  return `${lines.map(kept_line).join('\n')}\n`;
 }
 
 const export_name = () => data.scenario.file.replace(/(\.ini)?$/, '-what-if.ini');

@@ -92,7 +92,7 @@ function needed(live, items, count) {
   const used = new Uint8Array(count);
   for (const v of items)
     used[v] = 1;
-  return live.filter(() => true).reverse().filter(({ out, operands }) => {
+  return [...live].reverse().filter(({ out, operands }) => {
     if (used[out])
       for (const v of operands)
         used[v] = 1;

@@ -427,6 +427,8 @@ def test_typed_names_and_numbers():
     file = folder.write('a.json', vllm())
     folder.refused([file], "--accelerators: expected a number of accelerators above 0, found '0'",
                    *options(accelerators='0'))
+    folder.refused([file], "--accelerators: expected a number of accelerators above 0, found ' 8'",
+                   *options(accelerators=' 8'))
     folder.refused([file], 'unknown accelerator', *options(accelerator='h2000'))
     folder.refused([file], 'unknown model', *options(model='lama'))
     folder.refused([file], 'unknown precision', *options(precision='fp9'))

@@ -54,6 +54,17 @@ def test_an_interrupt_keeps_what_was_read():
         expect('stopped' in json.loads(path.read_text())['remarks'], 'why it is short')
 
 
+def test_no_record_by_itself():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, 'watts.json')
+        path.write_text(json.dumps({'record': 'power series', 'schema': 2}))
+        for arguments in (('compare', 'examples/measured/llama-server.ini', '--measurements', folder),
+                          ('served', path), ('fleet', path)):
+            done = run(*arguments, '-q')
+            expect(done.returncode == BAD_INPUT and f'{path}: error: a power series of \'pertoken probe meter\' is no '
+                   'record by itself' in done.stderr and done.stderr.count('error') == 1, (arguments, done.stderr))
+
+
 if __name__ == '__main__':
     COUNT = Count()
     COUNT.tests(dict(globals()))

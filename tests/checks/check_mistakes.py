@@ -83,12 +83,22 @@ MISTAKES = [
     (f"sensitivity {BASE} --grid pue=1:2:0.5 --swing '10 %'", '--swing needs a tornado: leave out --grid'),
     (f'sensitivity {BASE} --option h20', "did you mean 'h200'"),
     (f'sensitivity {BASE} --grid pue=1:2', 'three numbers are needed'),
-    (f'sensitivity {BASE} --grid mi325x.discount=0%:20%:5%', 'the unit belongs behind the third number'),
+    (f'sensitivity {BASE} --grid electricity_price=0.04:0.2:0.08', "--grid:1:28: error: '0.08' has no unit"),
+    (f"sensitivity {BASE} --grid 'mi325x.throughput=10000:30000:10000 token/s/node'",
+     "wrong unit 'token/s/node': expected a quantity such as '100 token/s/gpu'"),
+    (f"sensitivity {BASE} --grid 'accelerators=10:40:10 node'", "wrong unit 'node': expected a count such as '8 gpu'"),
+    (f"sensitivity {BASE} --grid 'accelerators=800:3200:800 %'", "wrong unit '%'"),
+    (f"sensitivity {BASE} --grid 'mi325x.discount=0:0.3:0.1 gpu'", "wrong unit 'gpu'"),
+    (f"sensitivity {BASE} --grid 'mi325x.discount=0x0:0x1E:0xA %'", "unknown unit 'xA'"),
+    (f"sensitivity {BASE} --grid 'mi325x.discount=0x0:0x1E:10 %'", "--grid:1:18: error: unknown unit 'x0'"),
+    (f"sensitivity {BASE} --grid 'pue=1:x:2'", "--grid:1:7: error: expected a plain number, not 'x'"),
     (f'sensitivity {BASE} --grid pue=2:1:0.1', 'rise in steps above zero'),
     (f'sensitivity {BASE} --grid pue=0.5:1.5:0.5', "exceeds the input's allowed range"),
     (f'simulate {BASE}', 'there is no [range]'),
     (f'simulate {RANGES} --draws 0', 'not 0'),
     (f'simulate {RANGES} --draws 1.5e0', 'expected a whole number'),
+    (f'simulate {RANGES} --seed 18446744073709551616', 'expected a whole number'),
+    (f'simulate {RANGES} --seed +1', 'expected a whole number'),
     (f'simulate {RANGES} --method sobl', 'sobol or random'),
     (f'simulate {RANGES} --shard 5/4', 'I from 1 to N'),
     (f'simulate {RANGES} --shard 1/4 --format csv', "'pertoken merge', which then writes --format csv"),
@@ -100,7 +110,11 @@ MISTAKES = [
     (f'{SOLVE} --target 0.30', "--target:1:1: error: '0.30' has no unit"),
     (f"{SOLVE} --target '0 USD/Mtok'", 'above zero'),
     (f"{SOLVE} --target '1 USD/Mtok' --match h200", 'exclude each other'),
-    (f"{SOLVE} --between '10 %:30 %'", "with one unit, as in '1:2 %'"),
+    (f"{SOLVE} --between '10 %'", "expected LOW:HIGH in ascending order, as in '1:2 %'"),
+    (f'{SOLVE} --between 10:30', "--between:1:4: error: '30' has no unit"),
+    (f"{SOLVE} --between '10:30 node'", "wrong unit 'node'"),
+    (f"solve {BASE} --option mi325x --for throughput --between '8000:40000 token/s/node'",
+     "--between:1:12: error: wrong unit 'token/s/node'"),
     (f"{SOLVE} --between '30:10 %'", 'in ascending order'),
     (f"{SOLVE} --between '10:300 %'", "is outside the allowed range of 'discount'"),
     (f'{SOLVE} --match mi325x', 'cannot be matched with itself'),
@@ -264,6 +278,43 @@ def check_shards():
     expect(twice.returncode == BAD_INPUT and 'shard 1 of 2 is given twice' in twice.stderr, twice.stderr)
 
 
+# An input whose list would be one more formula than a model's item may have.
+FULL_ITEM = """
+[input fee]
+label = Fee
+unit = USD/yr
+group = operation
+default = 0 USD/yr
+schedule = fee_series
+
+[series fee_series]
+label = Fee
+unit = USD/yr
+group = operation
+times = price_level
+needs = demand remedy
+formula = operating * fee
+or_needs = demand delay_damages
+or_formula = operating * fee
+or_needs_2 = demand
+or_formula_2 = operating * fee
+or_needs_3 = remedy
+or_formula_3 = operating * fee
+or_formula_4 = operating * fee
+"""
+
+
+def check_full_item():
+    with tempfile.TemporaryDirectory() as folder:
+        model, built_in = pathlib.Path(folder) / 'model.ini', ROOT / 'model' / 'cost' / 'tco.ini'
+        model.write_text(built_in.read_text(encoding='utf-8') + FULL_ITEM, encoding='utf-8')
+        one = run('compare', BASE, '--model', model, '-q', '--set', 'fee=1 USD/yr')
+        many = run('compare', BASE, '--model', model, '-q', '--set', 'fee=1, 2 USD/yr')
+    expect(one.returncode == DONE and not one.stderr, one.stderr)
+    said = "'fee_series' has 10 formulas, the most allowed: a list in 'fee' needs one more"
+    expect(many.returncode == BAD_INPUT and said in many.stderr, many.stderr)
+
+
 def check_no_rows():
     """A part of a name, for which --where has another operator."""
     done = run('catalog', 'prices', '--where', 'accelerator=mi3')
@@ -312,6 +363,7 @@ def main():
     test('-o -', check_standard_output)
     test('shards', check_shards)
     test('help', check_help)
+    test('a full item', check_full_item)
     test('no rows', check_no_rows)
     test('no records', check_no_records)
     count.finish()

@@ -105,6 +105,8 @@ BAD = [
     (RUN + ('--threads', '-1'), 'expected --threads'),
     (RUN + ('--threads', '1025'), 'expected --threads to be whole numbers from 0 to 1024'),
     (RUN + ('--seed', '-1'), 'expected --seed'),
+    (RUN + ('--seed', '+1'), 'expected --seed'),
+    (RUN + ('--batch', '+1'), 'expected --batch to be whole numbers from 1'),
     (RUN + ('--time', '0'), 'expected --time'),
     (RUN + ('--time', 'nan'), 'expected --time'),
     (RUN + ('--soak=1',), 'expected --soak'),

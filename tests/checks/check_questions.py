@@ -76,7 +76,7 @@ def check_properties(folder):
 
 def check_grid():
     grid = answer('sensitivity', MAIN, '--grid',
-                  'mi325x.discount=0:30:15%,electricity_price=0.04:0.20:0.08')
+                  'mi325x.discount=0:30:15%,electricity_price=0.04:0.20:0.08 USD/kWh')
     check('grid shape', [len(axis['values']) for axis in grid['axes']] == [3, 3], grid['axes'])
     for i, discount in enumerate(grid['axes'][0]['values']):
         for k, price in enumerate(grid['axes'][1]['values']):
@@ -86,6 +86,9 @@ def check_grid():
             saving = 1 - costs['mi325x'] / costs['h200']
             check(f'grid cell {discount}, {price}', same and near(saving, grid['saving'][i][k]),
                   (costs, saving))
+    grid = answer('sensitivity', MAIN, '--grid', 'horizon=3:12:9 yr')
+    later = costs_with(MAIN, horizon='12 yr')['mi325x']
+    check('grid beyond the scenario', near(grid['costs']['mi325x'][1][0], later), grid['costs'])
     for steps, said in (('0:30:7%', True), ('0:28:7%', False), ('0:30:10%', False), ('5:5:1%', False)):
         warned = 'the steps miss the upper end' in run('sensitivity', MAIN, '--grid', f'mi325x.discount={steps}').stderr
         check(f'grid {steps}', warned == said, warned)
@@ -108,6 +111,8 @@ def check_free_baseline():
 ROOTS = [  # option, input, further arguments, how many values
     ('mi325x', 'list_price', (), 1),
     ('mi325x', 'list_price', ('--saving', '5 %'), 1),
+    ('mi325x', 'horizon', (), 1),  # beyond the years that the scenario itself needs
+    ('mi325x', 'horizon', ('--between', '1:20 yr'), 1),
     ('mi325x', 'list_price', ('--target', '0.2 USD/Mtok'), 1),
     ('mi325x', 'throughput', (), 1),
     ('mi325x', 'engineers', (), 1),
@@ -147,8 +152,8 @@ def check_interval():
     text = run('solve', MAIN, '--option', 'mi325x', '--for', 'list_price', '--between',
                '1000:2000 USD', '-q').stdout
     check('says where it looked', '[1,000 USD/gpu, 2,000 USD/gpu]' in text, text)
-    text = run('solve', MAIN, '--option', 'mi325x', '--for', 'horizon', '-q').stdout
-    check('of what may not be 0', 'in [just above 0 yr, 7 yr]' in text and 'e-06' not in text, text)
+    text = run('solve', MAIN, '--option', 'mi325x', '--for', 'horizon', '--saving', '90 %', '-q').stdout
+    check('of what may not be 0', 'in [just above 0 yr, 30 yr]' in text and 'e-06' not in text, text)
 
 
 NEVER_OF_A_SHARE = [  # option, input, more arguments, which one the text compares it with
@@ -208,6 +213,7 @@ WRONG = [  # arguments after the scenario, what the message must contain
       'h200'), 'exclude each other'),
     (('solve', '--option', 'mi325x', '--for', 'discount', '--between', '5:2%'), 'LOW:HIGH'),
     (('solve', '--option', 'mi325x', '--for', 'discount', '--between', '5:200%'), "outside the allowed range of 'discount'"),
+    (('solve', '--option', 'mi325x', '--for', 'horizon', '--between', '1:40 yr'), "allowed range of 'horizon'"),
     (('solve', '--option', 'mi325x', '--for', 'discount', '--saving', '200 %'), 'within 100 %'),
     (('sensitivity', '--swing', '0 %'), 'above 0'),
     (('sensitivity', '--swing', '20'), 'has no unit'),
@@ -219,7 +225,7 @@ WRONG = [  # arguments after the scenario, what the message must contain
     (('sensitivity', '--grid', 'pue=1:2:0'), 'must rise'),
     (('sensitivity', '--grid', 'pue=0:2:1'), "exceeds the input's allowed range"),
     (('sensitivity', '--grid', 'pue=1:2:1e-9'), 'too many'),
-    (('sensitivity', '--grid', 'pue=1:2:0.1USD'), 'expected -'),
+    (('sensitivity', '--grid', 'pue=1:2:0.1USD'), "wrong unit 'USD': expected a plain number"),
     (('sensitivity', '--grid', 'accelerators=790:800:2.5'), 'every value must be a whole number'),
     (('sensitivity', '--grid', 'accelerators=790.5:800:1'), 'every value must be a whole number'),
     (('sensitivity', '--grid', 'mi325x.rental_rate=0:2:1'), "option 'mi325x' has 'list_price', which excludes"),
@@ -227,7 +233,7 @@ WRONG = [  # arguments after the scenario, what the message must contain
     (('solve', '--option', 'mi325x', '--for', 'rental_rate'), "option 'mi325x' has 'list_price', which excludes 'rental_rate'"),
     (('solve', '--option', 'mi325x', '--for', 'on_demand_rate'), "'list_price', which excludes 'on_demand_rate'"),
     (('sensitivity', '--grid', 'pue=1:2:1,pue=1:2:1'), 'on both axes of the grid'),
-    (('sensitivity', '--grid', 'pue=1:2:1,horizon=1:2:1,wacc=1:2:1'), 'at most 2'),
+    (('sensitivity', '--grid', 'pue=1:2:1,horizon=1:2:1yr,wacc=1:2:1%/yr'), 'at most 2'),
 ]
 
 
@@ -315,7 +321,7 @@ def width(line):
 
 def check_faces():
     for columns in ('80', '120'):
-        for extra in ((), ('--grid', 'mi325x.discount=0:30:1%,electricity_price=0.04:0.20:0.01')):
+        for extra in ((), ('--grid', 'mi325x.discount=0:30:1%,electricity_price=0.04:0.20:0.01 USD/kWh')):
             text = run('sensitivity', MAIN, '-q', *extra, columns=columns).stdout
             widest = max(width(line.rstrip()) for line in text.splitlines())
             check(f'fits {columns} {extra}', widest <= int(columns), f'{widest} columns:\n{text}')

@@ -261,7 +261,7 @@ def check_solve(folder):
     check('the same on any number of threads',
           all(solved(*rent, threads=threads) == result for threads in (1, 3)))
     check('another seed', solved(*rent, '--seed', 2)['ranges'] != ranges)
-    narrow = solved(*rent, '--between', '1.6:2')['ranges']
+    narrow = solved(*rent, '--between', '1.6:2 USD/gpu/h')['ranges']
     check('draws without a value', all(abs(narrow[key] - share) < 1e-3 for key, share in (
         ('found', 0.5), ('above', 0.25), ('below', 0.25))), narrow)
     check('of those with one', abs(narrow['percentiles']['P50'] - 1.8) < 1e-3, narrow)

@@ -158,6 +158,29 @@ def test_no_target(folder):
     expect(listing(folder) == [SCENARIO], "files were left")
 
 
+def test_before_computing(folder):
+    """What takes long is refused before it: no warning is printed, which precedes every answer."""
+    examples = ROOT / "examples"
+    for command, *arguments in (("simulate", examples / "uncertainty.ini"), ("wait", examples / "wait.ini"),
+                                ("simulate", examples / "uncertainty.ini", "--shard", "1/2"),
+                                ("solve", examples / "uncertainty.ini", "--option", "mi325x", "--for", "list_price")):
+        answered = program.run(command, *arguments, cwd=folder)
+        expect(answered.returncode == 0 and "warning" in answered.stderr, f"{command}: {answered.stderr}")
+        bad = [("missing/x.json", "cannot write 'missing/x.json'")]
+        if "--shard" not in arguments:
+            bad.append(("x.html", "writes no page"))
+        for target, said in bad:
+            done = program.run(command, *arguments, "-o", target, cwd=folder)
+            expect(done.returncode in (BAD_INPUT, MACHINE_FAILED) and said in done.stderr
+                   and "warning" not in done.stderr, f"{command} -o {target}: exit {done.returncode}: {done.stderr}")
+    plan = examples / "plan" / "twelve-quarters.ini"
+    for target, said in (("x.html", "writes no page"), ("missing/x.xlsx", "cannot write"),
+                         ("missing/x.csv", "cannot write")):
+        done = program.run("plan", plan, "-o", target, cwd=folder, timeout=20)
+        expect(said in done.stderr, f"plan -o {target}: {done.stderr}")
+    expect(listing(folder) == [], "files were left")
+
+
 if __name__ == "__main__":
     count = Count()
     count.tests_in_folders(globals())

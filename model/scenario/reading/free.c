@@ -14,33 +14,6 @@
 
 #include <string.h>
 
-// The end of the number at the start of a bound, or the start of the bound if it has no number.
-static const char *after_number(const char *bound) {
-  double value;
-  const char *digits = bound + (*bound == '-' || *bound == '+');
-  const size_t length = number_prefix(digits, &value);
-  return length ? digits + length : bound;
-}
-
-// "2000 .. 8000 token/s": the low end may omit its unit.
-static bool split_bounds(const char *text, const char **low, const char **high,
-                         struct arena *arena) {
-  const char *dots = strstr(text, "..");
-  if (!dots)
-    return false;
-  size_t length = (size_t)(dots - text);
-  while (length && text[length - 1] == ' ')
-    length--;
-  *low = arena_copy_n(arena, text, length);
-  *high = dots + 2 + strspn(dots + 2, " ");
-  const char *low_unit = after_number(*low), *high_unit = after_number(*high);
-  if (low_unit == *low || high_unit == *high)
-    return false;
-  if (!*low_unit)
-    *low = arena_printf(arena, "%s%s", *low, high_unit);
-  return true;
-}
-
 static bool within(const struct declaration *input, double value) {
   if (input->has_min && (input->min_exclusive ? value <= input->min : value < input->min))
     return false;
@@ -49,16 +22,14 @@ static bool within(const struct declaration *input, double value) {
 
 bool bounds_parse(const char *text, struct place place, const struct unit *unit, double *low,
                   double *high, struct diagnostics *diagnostics) {
-  const char *low_text, *high_text;
-  if (!split_bounds(text, &low_text, &high_text, diagnostics->arena)) {
-    diagnostics_error(diagnostics, place,
-                      "expected LOW .. HIGH in %s, with a number at either end, not '%s'",
-                      unit->text, text);
+  double ends[2];
+  const int failed = quantity_parse_series(text, "..", place, unit, ends, 2, diagnostics);
+  if (failed > 0)
+    diagnostics_error(diagnostics, place, "expected LOW .. HIGH in %s, not '%s'", unit->text, text);
+  if (failed)
     return false;
-  }
-  if (quantity_parse(low_text, place, unit, low, diagnostics) ||
-      quantity_parse(high_text, place, unit, high, diagnostics))
-    return false;
+  *low = ends[0];
+  *high = ends[1];
   if (*low < *high)
     return true;
   diagnostics_error(diagnostics, place, "the low end of '%s' is not below its high end", text);

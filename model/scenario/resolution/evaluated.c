@@ -91,6 +91,8 @@ void option_evaluate(const struct scenario *scenario, struct option *option, str
 static void find_periods(struct scenario *scenario) {
   double longest = MIN_YEARS * HOURS_PER_YEAR;
   const int horizon = model_find(scenario->model, "horizon");
+  if (scenario->varies_horizon && scenario->model->declarations[horizon].has_max)
+    longest = fmax(longest, scenario->model->declarations[horizon].max);
   for (size_t o = 0; o < scenario->option_count; o++)
     for (size_t c = 0; c < scenario->case_count; c++)
       longest = fmax(longest, option_figure(scenario, &scenario->options[o], c, horizon)->value);

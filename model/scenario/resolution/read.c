@@ -138,7 +138,8 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
                                 .measurements_directory = request->measurements_directory,
                                 .settings = request->settings,
                                 .setting_count = request->setting_count,
-                                .may_mix = request->mixed};
+                                .may_mix = request->mixed,
+                                .varies_horizon = request->varies_horizon};
   if (open_data(&reading, records) || scenario_model_read(&reading))
     return NULL;
   const bool model_is_good = !failed(&reading);

@@ -694,6 +694,36 @@ async function check_export(open) {
   await page.close();
 }
 
+// Of any state, not only of the one shown: a case that gives the same number without its source.
+async function check_export_of_a_state(open) {
+  const base = await open(plan.listed), faster = await open(plan.listed, '#case=faster');
+  check_equal(await base.evaluate(() => export_text(state_of('#case=faster'))),
+    await faster.evaluate(() => export_text(state)), 'the export of another state');
+  await base.close();
+  await faster.close();
+}
+
+// What cannot be written as a scenario is said in its place.
+async function check_export_refused(open) {
+  const page = await open(plan.speed.file);
+  for (const [file, why] of [['offer ;v2.ini', 'has a semicolon behind a blank'], [`${'x'.repeat(205)}.ini`, 'is too long'],
+    [' x.ini', 'begins or ends with a blank']]) {
+    const text = await page.evaluate((name) => {
+      data.scenario.file = name;
+      return export_text(state);
+    }, file);
+    check(text.includes(`whose name ${why}`) && text.includes(file) && !text.includes('[scenario]'), `${file}: ${text}`);
+  }
+  const text = await page.evaluate(() => {
+    data.scenario.file = 'offer;v2.ini';
+    data.settings.push({ section: 'option h200', key: 'engineers', value: `${'1, '.repeat(70)}1 FTE` });
+    return export_text(state);
+  });
+  check(text.includes('\ninherits = offer;v2.ini\n'), `a semicolon alone: ${text}`);
+  check(text.includes('\n; left out, as its line would be over 199 bytes: engineers\n'), `a long list: ${text}`);
+  await page.close();
+}
+
 async function check_field(open) {
   const page = await open(plan.speed.file);
   const field = page.locator(`[data-target="${plan.speed.target}"] input[type=number]`);
@@ -857,6 +887,8 @@ await with_browser({}, async ({ context, open }) => {
   await check_absurd_links(open);
   await check_field(open);
   await check_export(open);
+  await check_export_of_a_state(open);
+  await check_export_refused(open);
   await check_sliders(open);
   await check_keyboard(open);
   await check_tab(open);

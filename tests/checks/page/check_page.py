@@ -425,15 +425,20 @@ def write_hostile(folder, name, text):
 SETTINGS = ['--set', 'wacc=7 %/yr', '--set', 'mi325x.list_price=21000 USD',
             '--set', 'mi325x.list_price.quote=Q-7 2026-10-01', '--set', 'h200.evidence=tp0041',
             '--set', 'scenario.horizon=4 yr']
+# Lists and tiers, which the export must state whole, and shorthands of figures.
+LIST_SETTINGS = ['--set', 'electricity_price=0.08, 0.09 USD/kWh', '--set', 'workload.utilization=70, 75 %',
+                 '--set', 'h200.engineers=1, 2 FTE', '--set', 'h200.engineer_cost=250000 USD/FTE/yr',
+                 '--set', 'mi325x.discount=8 % from 100 gpu, 14 % from 500 gpu', '--set', 'mi325x.resale=50, 40, 20 %',
+                 '--set', 'common.grid=DE', '--set', 'h200.grid=FR', '--set', 'demand=60000000 Mtok/yr',
+                 '--set', 'common.day_profile=office']
 
 
-def page_with_settings(folder, seed, count):
+def page_with_settings(folder, name, settings, seed, count):
     scenario = folder / 'examples' / 'mi325x-vs-h200.ini'
-    page = folder / 'with-settings.html'
-    data = write_page(scenario, page, [*SETTINGS, '--case', 'dear_power'])
+    page = folder / f'{name}.html'
+    data = write_page(scenario, page, [*settings, '--case', 'dear_power'])
     return {'file': str(page), 'scenario': scenario, 'tornado': {'swings': []},
-            'states': states_of(random.Random(seed), scenario, data,
-                                scenario.with_name('with-settings'), count, SETTINGS)}
+            'states': states_of(random.Random(seed), scenario, data, scenario.with_name(name), count, settings)}
 
 
 # Figures by year as evidence, of which one year or all of them are changed; without a source in a case.
@@ -627,7 +632,8 @@ def make_plan(folder, seed, count):
                                           count or (MANY if scenario.stem in THOROUGH else FEW),
                                           cases=1 if of_tests(scenario) and not DEEP else 0),
                       'tornado': answer('sensitivity', scenario)})
-    pages += [page_with_settings(folder, seed, count or FEW), *(page_of(folder, *one) for one in CHOSEN),
+    pages += [page_with_settings(folder, 'with-settings', SETTINGS, seed, count or FEW),
+              page_with_settings(folder, 'with-lists', LIST_SETTINGS, seed, count or FEW), *(page_of(folder, *one) for one in CHOSEN),
               page_of(folder, 'alone', ALONE, ALONE_STATES, []), *pages_of_zeros(folder, seed, count or MANY)]
     hostile = []
     for name, text in TITLES.items():
@@ -638,7 +644,7 @@ def make_plan(folder, seed, count):
     wordy.write_text(WORDY)
     write_page(wordy, folder / 'wordy.html')
     return {'pages': pages, 'hostile': hostile, 'patience': PATIENCE, 'wordy': str(folder / 'wordy.html'),
-            'many': str(folder / 'many.html'), 'plain': [
+            'many': str(folder / 'many.html'), 'listed': str(folder / 'listed.html'), 'plain': [
                 without_scripts(folder / f'{name}.html', folder / 'examples' / f'{name}.ini')
                 for name in ('mi325x-vs-h200', 'many')],
             'twins': str(folder / 'twins.html'), 'one_sided': str(folder / 'own-rent-api.html'),

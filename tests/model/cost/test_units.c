@@ -124,6 +124,50 @@ static void test_good(void **state) {
 }
 
 static const struct {
+  const char *text, *between, *unit;
+  int failed;
+  double first, last;
+  const char *error;
+} series[] = {
+    {"10:30:5 %", ":", "%", 0, 0.1, 0.05, ""},
+    {"10 % : 30%:5%", ":", "%", 0, 0.1, 0.05, ""},
+    {"-1:1:2", ":", "-", 0, -1, 2, ""},
+    {"1k:2:3 USD", ":", "USD", 0, 1000, 3, ""},
+    {"$20k:$30k:$5k", ":", "USD", 0, 20000, 5000, ""},
+    {"1 .. 2..3 kW", "..", "W", 0, 1000, 3000, ""},
+    {"200 W .. 2..3 kW", "..", "W", 0, 200, 3000, ""},
+    {"10:30 %", ":", "%", 1, 0, 0, ""},
+    {"1:2:3:4 %", ":", "%", 1, 0, 0, ""},
+    {"1:2:3", ":", "%", -1, 0, 0, "5: '3' has no unit"},
+    {"1:2:3 token/s/node", ":", "token/s/gpu", -1, 0, 0, "7: wrong unit 'token/s/node'"},
+    {"1 gpu:2:3 %", ":", "%", -1, 0, 0, "3: wrong unit 'gpu'"},
+    {"1:0x2:3 %", ":", "%", -1, 0, 0, "4: unknown unit 'x2'"},
+    {"1::3 %", ":", "%", -1, 0, 0, "3: expected a quantity such as '5 %', not ''"},
+};
+
+static void test_series(void **state) {
+  (void)state;
+  enum { COUNT = 3 };
+  struct fixture fixture;
+  fixture_start(&fixture);
+  for (size_t i = 0; i < sizeof series / sizeof series[0]; i++) {
+    const struct place place = source_text_start("a", series[i].text, &fixture.arena);
+    struct unit unit;
+    double values[COUNT] = {NAN, NAN, NAN};
+    unit_parse(series[i].unit, nowhere, &unit, &fixture.arena, &fixture.diagnostics);
+    assert_int_equal(quantity_parse_series(series[i].text, series[i].between, place, &unit, values,
+                                           COUNT, &fixture.diagnostics),
+                     series[i].failed);
+    expect_error(&fixture, series[i].text, series[i].error);
+    if (series[i].failed)
+      continue;
+    expect_near(values[0], series[i].first, 1e-15, series[i].text);
+    expect_near(values[COUNT - 1], series[i].last, 1e-15, series[i].text);
+  }
+  fixture_end(&fixture);
+}
+
+static const struct {
   const char *text, *unit, *error;
 } bad[] = {
     {"35000", "USD", "has no unit: expected a quantity such as '100 USD'"},
@@ -249,6 +293,7 @@ static void test_conversions(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_good),
+      cmocka_unit_test(test_series),
       cmocka_unit_test(test_bad),
       cmocka_unit_test(test_conversions),
   };

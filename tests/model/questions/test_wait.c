@@ -250,10 +250,12 @@ static void test_bad_input(void **state) {
     const char *wait, *message;
   } cases[] = {
       {"meanwhile = cloud\n", "needs 'months'"},
-      {"months = -1\nmeanwhile = cloud\n", "months cannot be negative"},
+      {"months = -1\nmeanwhile = cloud\n",
+       "whole number of months, as an order cannot be in the past, not '-1'"},
       {"months = 36\nmeanwhile = cloud\n", "the horizon ends after 36 months"},
       {"months = 1.5\nmeanwhile = cloud\n", "expected a whole number of months"},
       {"months = 6 yr\nmeanwhile = cloud\n", "expected a whole number of months"},
+      {"months = 0x6 month\nmeanwhile = cloud\n", "expected a whole number of months"},
       {"months = 6\n", "needs 'meanwhile'"},
       {"months = 6\nmeanwhile = b\n", "'b' is bought, not rented"},
       {"months = 6\nmeanwhile = clout\n", "'clout' is neither an option nor a price"},
