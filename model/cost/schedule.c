@@ -130,7 +130,9 @@ static int declare(const struct declaring *declaring, const char *ending, const 
 }
 
 static int declare_scale(const struct declaring *declaring) {
-  const int scale = declare(declaring, "scale", "all years");
+  const bool by_age = declaring->model->declarations[declaring->input].ages;
+  const int scale =
+      declare(declaring, "scale", by_age ? "factor on all ages" : "factor on all years");
   if (scale < 0)
     return -1;
   struct declaration *input = &declaring->model->declarations[scale];
