@@ -62,7 +62,7 @@ struct option_sheet {
 // Units of what is counted on several sheets; a flag is 1 or 0.
 extern const struct unit unit_flag, unit_inputs;
 
-enum answer_part { PART_COST, PART_MARGIN, PART_RANGES, PART_GRADE, ANSWER_PARTS };
+enum answer_part { PART_COST, PART_MARGIN, PART_RANGES, PART_LEVELIZED, PART_GRADE, ANSWER_PARTS };
 
 // Rows of Outputs that other sheets read: one column per option from COLUMN_VALUE on.
 struct output_rows {
