@@ -319,9 +319,9 @@ static struct levelised_flags write_levelised_flags(struct words *words, int cos
   return rows;
 }
 
-// "; by levelized cost h200 costs least", if none of the cheapest does.
-static void write_levelised_part(struct words *words) {
-  static const char before[] = "; by levelized cost ", after[] = " costs least";
+// "By levelized cost, h200 costs least.", if none of the cheapest does.
+static void write_turned(struct words *words) {
+  static const char before[] = "By levelized cost, ", after[] = " costs least.";
   struct book *book = words->book;
   struct arena *arena = book->arena;
   const int turned = words->ranking->turned_to;
@@ -329,16 +329,18 @@ static void write_levelised_part(struct words *words) {
   const char *flags = outputs_all_options(book, rows.cheapest);
   const char *name = turned < 0 ? "-" : book->scenario->options[turned].label;
   const char *name_cell =
-      outputs_text(book, "The answer, another by levelized cost", "answer_turned",
+      outputs_text(book, "The cheapest by levelized cost, if another", "answer_turned_to",
                    arena_printf(arena, "=IF(OR(%s=0,SUM(%s)>0),\"-\",INDEX(%s,1,MATCH(1,%s,0)))",
                                 words->verdict.count, outputs_all_options(book, rows.both),
                                 outputs_all_options(book, book->sheets->rows.options), flags),
                    name);
-  put_part(words, PART_LEVELIZED, "The answer, whether the discount rate decides",
-           "answer_levelised",
-           arena_printf(arena, "=IF(%s=\"-\",\"\",\"%s\"&%s&\"%s\")", name_cell, before, name_cell,
-                        after),
-           turned < 0 ? "" : arena_printf(arena, "%s%s%s", before, name, after));
+  const char *text = turned < 0 ? "" : arena_printf(arena, "%s%s%s", before, name, after);
+  book->sheets->rows.turned = book_place(book, book->row);
+  book->sheets->rows.turned_text = text;
+  outputs_text(book, "The answer, if the discount rate decides", "answer_turned",
+               arena_printf(arena, "=IF(%s=\"-\",\"\",\"%s\"&%s&\"%s\")", name_cell, before,
+                            name_cell, after),
+               text);
 }
 
 // ---- on what evidence
@@ -425,8 +427,8 @@ void words_write(struct book *book) {
     write_margin_part(&words);
   if (book->sheets->simulation)
     write_ranges_part(&words);
-  if (several && book->sheets->rows.levelised > 0)
-    write_levelised_part(&words);
   write_grade_part(&words);
+  if (several)
+    write_turned(&words);
   book->row++;
 }

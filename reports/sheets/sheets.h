@@ -62,7 +62,7 @@ struct option_sheet {
 // Units of what is counted on several sheets; a flag is 1 or 0.
 extern const struct unit unit_flag, unit_inputs;
 
-enum answer_part { PART_COST, PART_MARGIN, PART_RANGES, PART_LEVELIZED, PART_GRADE, ANSWER_PARTS };
+enum answer_part { PART_COST, PART_MARGIN, PART_RANGES, PART_GRADE, ANSWER_PARTS };
 
 // Rows of Outputs that other sheets read: one column per option from COLUMN_VALUE on.
 struct output_rows {
@@ -73,7 +73,10 @@ struct output_rows {
   int alternative;       // for more than two: what the cheapest of the others costs; 0: not there
   int free;              // COLUMN_VALUE says which option has a price of zero, or nothing
   const char *free_text; // in the selected case
-  int *not_included;     // [option_count]: the costs that it leaves out; -1: it can leave out none
+  // COLUMN_VALUE says which option costs least by levelized cost, if that is another; 0: not there.
+  int turned;
+  const char *turned_text; // in the selected case
+  int *not_included; // [option_count]: the costs that it leaves out; -1: it can leave out none
   // The parts of the answer's sentence, in COLUMN_VALUE; row 0 for a missing one.
   struct {
     int row;
