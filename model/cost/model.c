@@ -85,6 +85,7 @@ static struct declaration *declare(struct model *model, const char *name, struct
                                       .unless = -1,
                                       .absent_with = -1,
                                       .none_below = -1,
+                                      .none_without = -1,
                                       .none = "none",
                                       .in_usd = -1,
                                       .usd_of = -1,

@@ -80,6 +80,7 @@ struct declaration {
   const char *family;   // of inputs that an option has once it is given one of them; or NULL
   const char *notice;   // NULL for none
   int none_below;       // this item is absent where that item is below zero, or -1
+  int none_without;     // or where that item is not above zero, or -1
   const char *none;     // what faces show in its place then
   const char *item;     // of a number in the user's line item: that item; else NULL
   const char *literal;  // how it is written there: "0.4 %/yr"; else NULL

@@ -309,6 +309,7 @@ static const struct attribute {
     {"tiers", IN(INPUT), read_text, AT(tiers)},
     {"rate_of", IN(INPUT), read_rate_of, 0},
     {"none_below", IN(ITEM), read_declared, AT(none_below)},
+    {"none_without", IN(ITEM), read_declared, AT(none_without)},
     {"none", IN(ITEM), read_text, AT(none)},
     {"role", COMPUTED, read_role, 0},
     {"view", IN(GROUP), NULL, 0},

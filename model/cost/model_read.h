@@ -47,6 +47,7 @@
 //     absent_with     NAME: as for an input
 //     times           NAME: in options that have it, each formula is multiplied by that item
 //     none_below      NAME: if that item is below zero, this one is absent, whatever its formula
+//     none_without    NAME: the same where that item is not above zero
 //     none            TEXT that faces show in its place
 //   [series NAME]   per period: the same
 //   [check NAME]    label, unit, formula; needs, or_formula, ...: a difference that must be zero

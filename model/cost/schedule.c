@@ -68,8 +68,11 @@ static int declare(const struct declaring *declaring, const char *ending, const 
 }
 
 static int declare_scale(const struct declaring *declaring) {
-  const bool stepped = declaring->model->declarations[declaring->input].step_h > 0;
-  const int scale = declare(declaring, "scale", stepped ? "all steps" : "all years");
+  const struct declaration *list = &declaring->model->declarations[declaring->input];
+  const char *of_all = list->ages         ? "factor on all ages"
+                       : list->step_h > 0 ? "factor on all steps"
+                                          : "factor on all years";
+  const int scale = declare(declaring, "scale", of_all);
   if (scale < 0)
     return -1;
   struct declaration *input = &declaring->model->declarations[scale];

@@ -113,8 +113,11 @@ double option_amount(const struct scenario *scenario, const struct option *optio
 const char *option_none(const struct scenario *scenario, const struct option *option,
                         int declaration) {
   const struct declaration *item = &scenario->model->declarations[declaration];
-  const bool is_none = item->none_below >= 0 && option_has(option, item->none_below) &&
-                       option_value(scenario, option, item->none_below, 0) < 0;
+  const int below = item->none_below, without = item->none_without;
+  const bool is_none = (below >= 0 && option_has(option, below) &&
+                        option_value(scenario, option, below, 0) < 0) ||
+                       (without >= 0 && option_has(option, without) &&
+                        option_value(scenario, option, without, 0) <= 0);
   return is_none ? item->none : NULL;
 }
 

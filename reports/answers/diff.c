@@ -299,6 +299,11 @@ static void add_machine_inputs(const struct diff *diff, struct answer *answer) {
 
 // ---- results of an option
 
+// The headlines, and the result that tax inputs move, as they move no headline.
+static bool is_result(const struct declaration *item) {
+  return item->role == ROLE_HEADLINE || !strcmp(item->name, "after_tax_npv");
+}
+
 static void add_results(const struct diff *diff, struct answer *answer, size_t pair) {
   const struct difference *difference = diff->difference;
   const struct pair *both = &difference->pairs[pair];
@@ -310,7 +315,7 @@ static void add_results(const struct diff *diff, struct answer *answer, size_t p
   table->json_units = "units.%r";
   for (int d = 0; d < difference->a->model->count; d++) {
     const struct declaration *item = declared(diff, d);
-    if (item->role != ROLE_HEADLINE || !option_has(both->a, d) || !option_has(both->b, d))
+    if (!is_result(item) || !option_has(both->a, d) || !option_has(both->b, d))
       continue;
     struct answer_row row = {.key = item->name, .label = item->label, .unit = &item->unit};
     if (!strcmp(item->name, "cost_per_mtok"))

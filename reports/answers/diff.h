@@ -7,9 +7,9 @@
 #include "reports/faces/answer.h"
 
 // The difference of the selected cases, in the arena: the inputs that differ; then, for each
-// option, the headline items of both, and A's cost per token with each differing input of B alone
-// and with all of them together. A change is (b - a) / |a|; there is none from zero. A warning says
-// where the workloads are unlike.
+// option, the headline items of both, and the net present value after tax if both have it; and A's
+// cost per token with each differing input of B alone and with all of them together. A change is
+// (b - a) / |a|; there is none from zero. A warning says where the workloads are unlike.
 // Csv: table,row,label,column,unit,value; the tables are inputs (OPTION.INPUT), for each option
 // OPTION (its results) and OPTION.alone, workload (OPTION.KEY) if that differs, and offer_lines if
 // both take an option from a vendor's offer.

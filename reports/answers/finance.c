@@ -98,9 +98,19 @@ static struct answer_cell measured(const struct comparison *comparison, const ch
                         : finance_examined(dearer, purchase(comparison, false), arena));
 }
 
+// Where taxes are a view, a title says of the others that they are not counted.
+static const char *title(const struct scenario *scenario, const char *name, const char *label,
+                         struct arena *arena) {
+  const int tax = model_find(scenario->model, "after_tax_npv");
+  const bool is_before = strcmp(name, "tax") != 0 && tax >= 0 && scenario_has(scenario, tax);
+  return is_before ? arena_printf(arena, "%s, before tax", label) : label;
+}
+
 struct answer_table finance_difference(const struct scenario *scenario, struct arena *arena) {
   struct answer_table table = answer_table_of_options(
-      "difference", arena_printf(arena, "Against %s, at its output", baseline_of(scenario)->label),
+      "difference",
+      title(scenario, "difference",
+            arena_printf(arena, "Against %s, at its output", baseline_of(scenario)->label), arena),
       scenario, arena);
   const struct ranking *ranking = ranking_of(scenario, arena);
   table.faces = FACE_CSV | FACE_JSON;
@@ -227,8 +237,8 @@ static struct answer_table view_table(const struct scenario *scenario, int group
                                       struct answer_table *facts, struct arena *arena) {
   const struct model *model = scenario->model;
   const char *name = model->groups[group].name;
-  struct answer_table table =
-      answer_table_of_options(name, model->groups[group].label, scenario, arena);
+  struct answer_table table = answer_table_of_options(
+      name, title(scenario, name, model->groups[group].label, arena), scenario, arena);
   table.faces = FACE_CSV | FACE_JSON;
   for (int d = 0; d < model->count; d++) {
     const bool series = declaration_is_series(&model->declarations[d]);
@@ -248,6 +258,29 @@ static struct answer_table view_table(const struct scenario *scenario, int group
   return table;
 }
 
+// Sales count what each option serves, the difference what the baseline does.
+static void add_unlike_outputs(const struct scenario *scenario, struct answer *answer) {
+  const int sold = model_find(scenario->model, "revenue_total");
+  struct texts unlike = {0};
+  if (sold < 0 || !scenario_has(scenario, sold))
+    return;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct comparison *comparison = compared(scenario, &scenario->options[o], answer->arena);
+    const double more = comparison ? 1 / comparison->scale - 1 : 0;
+    if (fabs(more) > 1e-9)
+      texts_add(&unlike, answer->arena, "%s serves %s %s tokens than %s",
+                scenario->options[o].label, percent_words(fabs(more), answer->arena),
+                more > 0 ? "more" : "fewer", baseline_of(scenario)->label);
+  }
+  if (unlike.count)
+    answer_note(
+        answer, "Note: ",
+        "%s: tokens sold are at each option's own output, the comparison with %s at that of "
+        "%s, so the two may favor different options",
+        texts_joined_by(&unlike, "; ", answer->arena), baseline_of(scenario)->label,
+        baseline_of(scenario)->label);
+}
+
 struct answer finance_answer(const struct scenario *scenario, struct arena *arena) {
   static const struct csv_field fields[] = {
       {"view", CSV_TABLE},  {"option", CSV_COLUMN}, {"case", CSV_CASE},     {"item", CSV_ROW},
@@ -264,5 +297,6 @@ struct answer finance_answer(const struct scenario *scenario, struct arena *aren
       answer_push(&answer, view_table(scenario, g, &facts, arena));
   answer_push(&answer, finance_difference(scenario, arena));
   answer_push(&answer, facts);
+  add_unlike_outputs(scenario, &answer);
   return answer;
 }

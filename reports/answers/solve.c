@@ -2,6 +2,8 @@
 
 #include "base/texts.h"
 #include "model/chance/draw.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/solve_search.h"
@@ -202,6 +204,62 @@ static const char *solution_text(const struct solving *solving) {
   return arena_printf(arena, "%s %s", at_most_text(solving), text);
 }
 
+// Two columns: the selected case, and the case with another value of the input.
+static struct variation *shifted(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  struct variation *variation = variation_new(solved->scenario, 2, solving->arena);
+  const double value = target_value(solved->scenario, solved->target);
+  variation_set(variation, solved->target, 1,
+                value != 0 ? 0.99 * value : unit_factor(solving->unit));
+  variation_evaluate(variation);
+  return variation;
+}
+
+// Far above the rounding of a sum, far below any cost that is worth a word.
+#define MOVES 1e-9
+
+// In any period, for a series.
+static bool shift_moves(const struct variation *variation, size_t o, const char *item) {
+  const struct option *option = &variation->scenario->options[o];
+  const int d = model_find(variation->scenario->model, item);
+  const bool has = d >= 0 && option_has(option, d);
+  const int count = !has ? 0 : graph_is_series(option->graph, d) ? variation->scenario->periods : 1;
+  for (int t = 0; t < count; t++) {
+    const double *values = evaluation_at(variation->evaluations[o], d, t);
+    if (fabs(values[0] - values[1]) > MOVES * fmax(fabs(values[0]), fabs(values[1])))
+      return true;
+  }
+  return false;
+}
+
+// What an input may move without the cost that is solved for, and where that is shown.
+static const struct {
+  const char *item, *cost, *moved, *command;
+} elsewhere[] = {
+    {"levelised_cost_per_mtok", "the undiscounted cost", "the levelized one", "compare"},
+    {"after_tax_npv", "the cost before tax", "that after tax", "finance"},
+    {"loan_npv", "the cost without the loan", "that with it", "finance"},
+    {"lease_npv", "the cost without the lease", "that with it", "finance"},
+    {"npv", "the cost", "the margin", "finance"},
+};
+
+// "how the two compare", "the undiscounted cost, only on the levelized one, which compare shows"
+static const char *unaffected_text(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  const size_t options[] = {solved->option, solved->matches ? solved->match : solved->option};
+  const char *whole = solved->matches ? "how the two compare" : "that cost";
+  const struct variation *variation = shifted(solving);
+  const char *cost = solved->scenario->model->declarations[solved->item].name;
+  for (size_t o = 0; o < 2; o++)
+    if (shift_moves(variation, options[o], cost))
+      return whole;
+  for (size_t e = 0; e < 2 * (sizeof elsewhere / sizeof elsewhere[0]); e++)
+    if (shift_moves(variation, options[e % 2], elsewhere[e / 2].item))
+      return arena_printf(solving->arena, "%s, only on %s, which %s shows", elsewhere[e / 2].cost,
+                          elsewhere[e / 2].moved, elsewhere[e / 2].command);
+  return whole;
+}
+
 static const char *sentence(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   const char *wanted = wanted_text(solving);
@@ -213,8 +271,7 @@ static const char *sentence(const struct solving *solving) {
                         solved->name);
   if (solved->flat)
     return arena_printf(solving->arena, "No value of %s makes %s cost %s: it has no effect on %s",
-                        solved->name, solving->option, wanted,
-                        solved->matches ? "how the two compare" : "that cost");
+                        solved->name, solving->option, wanted, unaffected_text(solving));
   return arena_printf(solving->arena, "No value of %s in [%s, %s] makes %s cost %s", solved->name,
                       low_text(solving), input_text(solving, solved->high), solving->option,
                       wanted);
@@ -266,11 +323,17 @@ static void add_cheaper(const struct solving *solving, struct answer *answer) {
                 option->label, cost_text(solving, cost), option->id);
 }
 
+// Whether the input is a price, or what a price is computed from: a discount, an exchange rate.
+static bool is_priced(const struct solving *solving, size_t option) {
+  return dimension_money(solving->unit->dimension) != 0 ||
+         shift_moves(shifted(solving), option, "net_price");
+}
+
 // What else a negotiated price moves, so that nobody takes it for fixed.
 static void add_price_terms(const struct solving *solving, struct answer *answer) {
   const struct solve_answer *solved = solving->solved;
   for (size_t o = 0; o < solved->scenario->option_count && solved->count; o++) {
-    if (!target_moves(solved->scenario, solved->target, o))
+    if (!target_moves(solved->scenario, solved->target, o) || !is_priced(solving, o))
       continue;
     const struct texts terms = price_terms(solved->scenario, solved->target, o, solving->arena);
     if (terms.count)

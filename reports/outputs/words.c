@@ -253,6 +253,96 @@ static void write_ranges_part(struct words *words) {
            is_none(words) ? "" : arena_printf(arena, "%s%s", VERDICT_BASE, verdict));
 }
 
+// ---- whether the discount rate decides
+
+static const char levelised[] = "levelised_cost_per_mtok";
+
+static double levelised_of(const struct words *words, size_t option) {
+  return outputs_value(words->book, option, levelised, 0);
+}
+
+// The levelized costs of the ranked options: a range in which the others have texts.
+static int write_levelised_costs(struct words *words) {
+  struct book *book = words->book;
+  const struct unit *unit = outputs_unit(book, levelised);
+  lxw_format *format = formats_cell(&book->formats, CELL_FORMULA, unit);
+  const int row = outputs_labels(book, "Levelized cost per token of the ranked options",
+                                 "ranked_levelised", unit->text);
+  for (size_t o = 0; o < words->ranking->option_count; o++) {
+    const char *formula = arena_printf(book->arena, "=IF(%s=1,%s,\"-\")",
+                                       outputs_cell(book, book->sheets->rows.ranked, o),
+                                       outputs_cell(book, book->sheets->rows.levelised, o));
+    if (words->ranking->options[o].ranked)
+      put_formula_in(book, row, outputs_option_column(o), levelised_of(words, o), format, "%s",
+                     formula);
+    else
+      put_formula_text(book, row, outputs_option_column(o), "-", format, "%s", formula);
+  }
+  return row;
+}
+
+static const bool *cheapest_by_levelised(const struct words *words) {
+  const size_t count = words->ranking->option_count;
+  double *costs = arena_array(words->book->arena, count, sizeof *costs);
+  bool *ranked = arena_array(words->book->arena, 2 * count, sizeof *ranked);
+  for (size_t o = 0; o < count; o++) {
+    costs[o] = levelised_of(words, o);
+    ranked[o] = words->ranking->options[o].ranked;
+  }
+  ranking_mark(costs, ranked, count, ranked + count);
+  return ranked + count;
+}
+
+// Flags of the cheapest by levelized cost, and of those that are it by both costs.
+struct levelised_flags {
+  int cheapest, both;
+};
+
+static struct levelised_flags write_levelised_flags(struct words *words, int costs_row) {
+  struct book *book = words->book;
+  const struct ranking *ranking = words->ranking;
+  const char *costs = outputs_all_options(book, costs_row);
+  const bool *cheapest = cheapest_by_levelised(words);
+  const struct levelised_flags rows = {
+      outputs_labels(book, "Flag of the cheapest by levelized cost", "levelised_cheapest",
+                     unit_flag.text),
+      outputs_labels(book, "Flag of the cheapest by both costs", "both_cheapest", unit_flag.text)};
+  for (size_t o = 0; o < ranking->option_count; o++) {
+    put_formula(book, rows.cheapest, outputs_option_column(o), cheapest[o], CELL_FORMULA,
+                &unit_flag, "=IF(AND(COUNT(%s)>1,%s<=MIN(%s)),1,0)", costs,
+                outputs_cell(book, costs_row, o), costs);
+    put_formula(book, rows.both, outputs_option_column(o),
+                cheapest[o] && ranking->options[o].cheapest, CELL_FORMULA, &unit_flag, "=%s*%s",
+                outputs_cell(book, words->verdict.flags_row, o),
+                outputs_cell(book, rows.cheapest, o));
+  }
+  return rows;
+}
+
+// "By levelized cost, h200 costs least.", if none of the cheapest does.
+static void write_turned(struct words *words) {
+  static const char before[] = "By levelized cost, ", after[] = " costs least.";
+  struct book *book = words->book;
+  struct arena *arena = book->arena;
+  const int turned = words->ranking->turned_to;
+  const struct levelised_flags rows = write_levelised_flags(words, write_levelised_costs(words));
+  const char *flags = outputs_all_options(book, rows.cheapest);
+  const char *name = turned < 0 ? "-" : book->scenario->options[turned].label;
+  const char *name_cell =
+      outputs_text(book, "The cheapest by levelized cost, if another", "answer_turned_to",
+                   arena_printf(arena, "=IF(OR(%s=0,SUM(%s)>0),\"-\",INDEX(%s,1,MATCH(1,%s,0)))",
+                                words->verdict.count, outputs_all_options(book, rows.both),
+                                outputs_all_options(book, book->sheets->rows.options), flags),
+                   name);
+  const char *text = turned < 0 ? "" : arena_printf(arena, "%s%s%s", before, name, after);
+  book->sheets->rows.turned = book_place(book, book->row);
+  book->sheets->rows.turned_text = text;
+  outputs_text(book, "The answer, if the discount rate decides", "answer_turned",
+               arena_printf(arena, "=IF(%s=\"-\",\"\",\"%s\"&%s&\"%s\")", name_cell, before,
+                            name_cell, after),
+               text);
+}
+
 // ---- on what evidence
 
 // A row of all grades, in whose order a formula finds the weaker of two. Returns its cells,
@@ -338,5 +428,7 @@ void words_write(struct book *book) {
   if (book->sheets->simulation)
     write_ranges_part(&words);
   write_grade_part(&words);
+  if (several)
+    write_turned(&words);
   book->row++;
 }

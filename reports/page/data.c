@@ -197,10 +197,12 @@ static json_t *item_of(const struct scenario *scenario, const struct declaration
   put_text(item, "kind", kinds[declaration->kind]);
   json_object_set_new(item, "group", json_integer(declaration->group));
   put_text(item, "role", roles[declaration->role]);
-  if (declaration->none_below >= 0) {
+  if (declaration->none_below >= 0)
     put_text(item, "none_below", model->declarations[declaration->none_below].name);
+  if (declaration->none_without >= 0)
+    put_text(item, "none_without", model->declarations[declaration->none_without].name);
+  if (declaration->none_below >= 0 || declaration->none_without >= 0)
     put_text(item, "none", declaration->none);
-  }
   if (declaration->kind != DECLARATION_INPUT)
     return item;
   json_object_set_new(item, "integer", json_boolean(declaration->integer));

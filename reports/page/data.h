@@ -11,11 +11,12 @@
 // groups[]: name, label
 // items[]: name, label, unit, factor (base units in one unit), kind (input, scalar or series),
 //   group (an index), role (headline, category, check or blank), none_below (the item below zero
-//   where this one is absent), none (what is shown in its place), integer (this and the following
-//   for inputs only), property, choices, key (its name in a scenario file), fixed (why no target
-//   sets it, if so: scenario_why_fixed), needed_with, idle_without (as in model/cost/model.h),
-//   year_of (the input in whose list it is a value), by (how its values follow one another: "by
-//   year", "every 6 month" or "by age"), from (when it holds)
+//   where this one is absent), none_without (the one not above zero where it is), none (what is
+//   shown in its place), integer (this and the following for inputs only), property, choices, key
+//   (its name in a scenario file), fixed (why no target sets it, if so: scenario_why_fixed),
+//   needed_with, idle_without (as in model/cost/model.h), year_of (the input in whose list it is a
+//   value), by (how its values follow one another: "by year", "every 6 month" or "by age"), from
+//   (when it holds)
 // items[].choices[]: name, value
 // graphs[]: formulas (the text of every computed item, by name)
 // options[]: id, label, accelerator, graph (an index), lent (inputs borrowed from another option),

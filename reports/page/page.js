@@ -77,7 +77,7 @@ const formula_of = (item) =>
 const one_number = (v, item) => (Array.isArray(v[item.name]) ? undefined : v[item.name]);
 
 // A number in a table, or words if there is none.
-const scalar_cell = (v, item) => (v[item.none_below] < 0
+const scalar_cell = (v, item) => (v[item.none_below] < 0 || v[item.none_without] <= 0
   ? element('td', { textContent: item.none }) : cell(one_number(v, item), item));
 
 // Inputs that are zero everywhere are left out.

@@ -73,7 +73,10 @@ struct output_rows {
   int alternative;       // for more than two: what the cheapest of the others costs; 0: not there
   int free;              // COLUMN_VALUE says which option has a price of zero, or nothing
   const char *free_text; // in the selected case
-  int *not_included;     // [option_count]: the costs that it leaves out; -1: it can leave out none
+  // COLUMN_VALUE says which option costs least by levelized cost, if that is another; 0: not there.
+  int turned;
+  const char *turned_text; // in the selected case
+  int *not_included; // [option_count]: the costs that it leaves out; -1: it can leave out none
   // The parts of the answer's sentence, in COLUMN_VALUE; row 0 for a missing one.
   struct {
     int row;

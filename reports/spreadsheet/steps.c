@@ -250,6 +250,7 @@ static void lift(struct splitter *splitter, struct node **place, struct unit uni
                              .only_with = -1,
                              .idle_without = -1,
                              .none_below = -1,
+                             .none_without = -1,
                              .absent_with = -1,
                              .unless = -1,
                              .alternative_count = 1};

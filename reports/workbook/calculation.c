@@ -59,11 +59,12 @@ static void write_cell(struct writer *writer, int declaration, int row, int colu
   const char *formula = spreadsheet_formula(item, graph_formula(&sheet->graph.graph, declaration),
                                             column, &writer->references);
   lxw_format *format = format_of(writer, declaration, formula);
-  const bool may_be_none = item->none_below >= 0; // only for a scenario's own items
-  const char *none = may_be_none ? option_none(book->scenario, sheet->option, declaration) : NULL;
-  if (may_be_none)
-    formula = arena_printf(&scratch, "=IF(%s<0,\"%s\",%s)",
-                           option_name_used(sheet, item->none_below), item->none, formula + 1);
+  // Only for a scenario's own items; no item has both.
+  const int limit = item->none_below >= 0 ? item->none_below : item->none_without;
+  const char *none = limit >= 0 ? option_none(book->scenario, sheet->option, declaration) : NULL;
+  if (limit >= 0)
+    formula = arena_printf(&scratch, "=IF(%s%s0,\"%s\",%s)", option_name_used(sheet, limit),
+                           item->none_below >= 0 ? "<" : "<=", item->none, formula + 1);
   if (none)
     put_formula_text(book, row, column, none, format, "%s", formula);
   else

@@ -120,6 +120,18 @@ static void write_answer(struct book *book) {
   book->row = row + 1;
 }
 
+// A row of its own, so that there is room for it once it has something to say.
+static void write_turned(struct book *book) {
+  const struct output_rows *rows = &book->sheets->rows;
+  const char *text = rows->turned && book->sheets->checks_pass ? rows->turned_text : "";
+  if (!ranking_may_rank(book->sheets->ranking))
+    return;
+  merge_row(book, book->row, TEXT_STRONG_WRAPPED);
+  put_formula_text(book, book->row++, 0, text, formats_text(&book->formats, TEXT_STRONG_WRAPPED),
+                   "=IF(%s=1,%s,\"\")", name_use(book->sheets->checks_ok),
+                   cell_on(book, SHEET_OUTPUTS, rows->turned, COLUMN_VALUE));
+}
+
 // The answers to the scenario's own questions, from Decisions, which may be other ones than the
 // comparison's.
 static void write_decisions_made(struct book *book) {
@@ -422,6 +434,7 @@ void write_cover(struct book *book) {
   write_title(book);
   book->row = write_stamp(book) + 1;
   write_answer(book);
+  write_turned(book);
   write_decisions_made(book);
   write_case(book);
   put_text(book, book->row, 0, "Checks", TEXT_STRONG);

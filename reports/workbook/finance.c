@@ -295,7 +295,7 @@ static void write_payback(struct book *book, const struct block *block, int flow
       write_time(book, block, rows, arena_printf(arena, "Time until it is earned back%s", what),
                  arena_printf(arena, "%stime", key), running);
   int row = put_row(book, block, arena_printf(arena, "Payback time of the extra outlay%s", what),
-                    arena_printf(arena, "%spayback", key), year);
+                    arena_printf(arena, "%soutlay_payback", key), year);
   const char *formula = arena_printf(
       arena, "=IF(AND(%s<0,%s=0,%s=0),SUM(%s),%s)", cell_here(book, rows[0], COLUMN_PERIOD),
       cell_here(book, rows[2], COLUMN_PERIOD + book->scenario->periods - 1),

@@ -48,6 +48,14 @@ static bool is_zero(const struct book *book, const struct entry *entry) {
   return true;
 }
 
+// The factor on a list of years that nobody has touched says nothing about the list.
+static bool is_untouched(const struct book *book, const struct entry *entry) {
+  bool untouched = book->scenario->model->declarations[entry->declaration].scale_of >= 0;
+  for (size_t c = 0; c < book->scenario->case_count && untouched; c++)
+    untouched = amount_of(entry, c) == 1;
+  return untouched;
+}
+
 static enum kind kind_of(const struct book *book, const struct entry *entry) {
   const struct figure *figure = figure_of(book, entry);
   if (figure->origin == ORIGIN_RENT)
@@ -141,14 +149,14 @@ static const char *holders_of(const struct book *book, const struct entry *entry
   return count == scenario->option_count ? "all options" : labels;
 }
 
-// The inputs in the order of Inputs, which knows their rows once it is laid out. Returns their
-// number.
+// The inputs in the order of Inputs, which knows their rows once it is laid out; without untouched
+// factors. Returns their number.
 static size_t list_entries(const struct book *book, struct entry *entries) {
   size_t count = 0;
   for (int d = 0; d < book->scenario->model->count; d++)
     for (size_t o = 0; o < book->scenario->option_count; o++) {
       const struct entry entry = entry_of(book, d, o);
-      bool known = entry.row < 0;
+      bool known = entry.row < 0 || is_untouched(book, &entry);
       for (size_t k = count; !known && k > 0 && entries[k - 1].declaration == d; k--)
         known = is_alike(book, &entries[k - 1], &entry);
       if (!known)

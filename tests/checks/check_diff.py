@@ -79,7 +79,7 @@ CHANGES = {
 
 
 def write(folder, *texts):
-    paths = [folder / name for name in ('a.ini', 'b.ini')]
+    paths = [folder / f'{name}.ini' for name in 'abc'[:len(texts)]]
     for path, text in zip(paths, texts):
         path.write_text(text, encoding='utf-8')
     return paths
@@ -274,6 +274,17 @@ def test_changes_agree_with_the_sentence(folder):
         expect(said.startswith(begins) and shown == said, f'{what}: {said}, {shown}')
         found = run_json('diff', *paths)['options'][0]['results']['cost_per_mtok']['change']
         expect(found is None if is_none else found > 0, f'{what}: {found}')
+
+
+def test_what_taxes_change(folder):
+    """A tax rate moves no cost before tax: the net present value after it is shown where both have one."""
+    texts = [scenario(OWNED, common=f'wacc = 8 %/yr\n{tax}') for tax in ('', 'tax_rate = 30 %', 'tax_rate = 25 %')]
+    untaxed, more, less = write(folder, *texts)
+    found = run_json('diff', more, less)['options'][0]['results']
+    items = [run_json('compare', path)['options'][0]['items']['after_tax_npv'] for path in (more, less)]
+    expect([found['after_tax_npv'][side] for side in 'ab'] == items and found['tco']['change'] == 0, f'{found}, not {items}')
+    expect(items[0] < items[1] and found['after_tax_npv']['change'] > 0, f'{items}')
+    expect('after_tax_npv' not in run_json('diff', untaxed, less)['options'][0]['results'], 'where A has no taxes')
 
 
 def test_digits(folder):

@@ -225,11 +225,39 @@ def check_periods(folder):
                f'{item}: {before} by year, {after} by month')
 
 
+SOLD = ('--set', 'token_price_output=1 USD/Mtok')
+OWN_OUTPUT = ('Note: MI325X serves 6.01 % fewer tokens than H200: tokens sold are at each option\'s own output, the comparison '
+              'with H200 at that of H200, so the two may favor different options')
+
+
+def check_sold(folder):
+    """Sales count each option's own output, the comparison the baseline's: said where the two differ."""
+    alike = folder.write('alike.ini', f'[scenario]\ninherits = {VIEWS}\n[workload]\ndemand = 1000 Mtok/yr\n')
+    for scenario, settings, wanted in ((VIEWS, SOLD, [OWN_OUTPUT]), (VIEWS, (), []), (alike, SOLD, [])):
+        notes = run_json('finance', scenario, *settings).get('notes', [])
+        expect([note for note in notes if 'serves' in note] == wanted, f'{notes}')
+
+
+def check_titles(folder):
+    """Beside a view after tax, the others say that they are before tax; without one, there is nothing to tell apart."""
+    text = VIEWS.read_text(encoding='utf-8').partition('[case')[0].replace('inherits = ', f'inherits = {VIEWS.parent}/')
+    for key in ('tax_rate = 25 %', 'bonus_depreciation = 40 %'):
+        text = text.replace(key, '')
+    untaxed = folder.write('untaxed.ini', text)
+    for scenario, word in ((VIEWS, ', before tax'), (untaxed, '')):
+        said = run('finance', scenario, *SOLD, '-q').stdout
+        for title in ('Loan view', 'Lease view', 'Tokens sold', 'Against H200, at its output'):
+            expect(f'\n{title}{word}  ' in said, f'{title}: {said}')
+        expect(('Tax view  ' in said) == bool(word), said)
+
+
 def main():
     count = Count()
     with tempfile.TemporaryDirectory() as folder:
         count.test('views', check_views, Folder(folder))
         count.test('periods', check_periods, Folder(folder))
+        count.test('sold', check_sold, Folder(folder))
+        count.test('titles', check_titles, Folder(folder))
     for name, bar in BARS.items():
         count.test(name, check_bar, *bar)
     for name, outlay in OUTLAYS.items():

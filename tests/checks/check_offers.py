@@ -398,6 +398,10 @@ def check_sales(folder):
     same(items['margin_of_cost'], 100 * (revenue / 240000 - 1), 'margin of the cost')
     same(items['margin_of_revenue'], 100 * (1 - 240000 / revenue), 'margin of the revenue')
     same(items['payback'], 2 * 240000 / revenue, 'payback')
+    part = items_of(folder, f'[common]\n{SALES}sold_share = 80 %\n{bought}')['fleet']
+    same(part['revenue_total'], 0.8 * revenue, 'revenue if a part is for own use')
+    same(part['margin_total'], 0.8 * revenue - 240000, 'margin if a part is for own use')
+    same(part['payback'], 2 * 240000 / (0.8 * revenue), 'payback if a part is for own use')
     poor = items_of(folder, f'[common]\ntoken_price_output = 0.001 USD/Mtok\n{bought}')['fleet']
     expect(poor['margin_total'] < 0 and poor['payback'] is None, 'what never pays back')
     expect(not any(poor['paid_at']), f'the times at which it does: {poor["paid_at"]}')
@@ -418,6 +422,23 @@ def check_finance(folder):
         cells = [cell for name in parts.namelist() for cell in re.findall(r'<f>([^<]*)</f><v>([^<]*)</v>', str(parts.read(name)))]
     told = [formula for formula, value in cells if value == said]
     expect(len(told) == 2 and any('pt_fleet_margin_total' in formula for formula in told), f'the workbook says so: {told}')
+
+
+def check_nothing_to_share(folder):
+    """Cloud credits cost nothing, and what is all for one's own use brings nothing: no share of either, all else as ever."""
+    sold = f'[common]\n{SALES}{RATES}'
+    credits = ('[case credits]\nfleet.rental_rate = 0 USD/h\n', 'margin_of_cost', 'no cost', 'margin_of_revenue', 100)
+    own_use = ('[case credits]\nsold_share = 0 %\n', 'margin_of_revenue', 'no revenue', 'margin_of_cost', -100)
+    for case, without, said, beside, share in (credits, own_use):
+        items = items_of(folder, sold + case, '--case', 'credits')['fleet']
+        expect(items[without] is None, f'{without}: {items[without]}')
+        same(items[beside], share, beside)
+        path = written(folder, sold + case)
+        for command, *asked in (('finance',), ('explain', f'fleet.{without}')):
+            expect_exit(run(command, path, *asked, '--case', 'credits'), 0, said)
+        expect(items_of(folder, sold + case)['fleet'][without] is not None, 'the base case')
+    free = items_of(folder, RATES.replace('rental_rate = 2', 'rental_rate = 0'))['fleet']
+    expect(free['cost_per_mtok_output'] == free['tco'] == 0, 'the cost of a request in parts')
 
 
 def check_deepseek():
@@ -472,7 +493,7 @@ def main():
         for own, api, told in BAD_TAKERS:
             count.test(told, lambda own=own, api=api, told=told:
                        expect_exit(run('compare', written(folder, own + api)), BAD_INPUT, told))
-        for check in (check_live, check_inflation, check_absent, check_growth, check_table, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_questions):
+        for check in (check_live, check_inflation, check_absent, check_growth, check_table, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_nothing_to_share, check_questions):
             count.test(check.__name__, check, folder)
         count.test('deepseek', check_deepseek)
     count.finish()

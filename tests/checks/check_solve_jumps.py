@@ -218,6 +218,42 @@ def check_alike(folder):
         expect(done.returncode == NO and f': it has no effect on {effect}; now, at ' in said, said)
 
 
+# What an input moves instead of the cost, and the command that shows it.
+ELSEWHERE = {
+    'wacc': 'the undiscounted cost, only on the levelized one, which compare shows',
+    'tax_rate': 'the cost before tax, only on that after tax, which finance shows',
+    'bonus_depreciation': 'the cost before tax, only on that after tax, which finance shows',
+    'loan_rate': 'the cost without the loan, only on that with it, which finance shows',
+    'lease_rate': 'the cost without the lease, only on that with it, which finance shows',
+    'sold_share': 'the cost, only on the margin, which finance shows',
+}
+FINANCED = ('wacc = 8 %/yr\ntax_rate = 30 %\nloan_share = 50 %\nloan_rate = 6 %/yr\nloan_term = 3 yr\nlease_rate = 7 %/yr\n'
+            'lease_term = 3 yr\ntoken_price_output = 1 USD/Mtok\n')
+
+
+def check_elsewhere(folder):
+    """An input without effect on the cost that is compared may move another, which is named."""
+    path = scenario(folder, '0 * migration_cost')
+    path.write_text(path.read_text(encoding='utf-8').replace('[option a]', f'{FINANCED}[option a]'), encoding='utf-8')
+    for item, effect in ELSEWHERE.items():
+        for target in ((), ('--target', '9 USD/Mtok')):
+            done = run('solve', path, '--option', 'b', '--for', item, *target, '-q')
+            said = ' '.join(done.stdout.split())
+            expect(done.returncode == NO and f': it has no effect on {effect}; now, at ' in said, said)
+
+
+def check_price_terms(folder):
+    """What moves with a price is told where a price is solved for, not a size that happens to change the purchases."""
+    path = Path(folder, 'terms.ini')
+    grows = 'demand = 1000000 Mtok/yr\ndemand_growth = 20 %/yr\nprice_decline = 10 %/yr\nsupport = 4 %/yr\n'
+    text = SCENARIO.split('[item')[0].replace('accelerators = 8\n', grows)
+    path.write_text(f'{text}throughput = 2200 token/s\n', encoding='utf-8')
+    for item, told in (('demand', []), ('utilization', []), ('list_price', ['b']), ('price_decline', ['b'])):
+        found = run_json('solve', path, '--option', 'b', '--for', item)
+        terms = [f'Moves with the price of {option}: support' for option in told]
+        expect(found['values'] and [note for note in found['notes'] if note.startswith('Moves')] == terms, f'{item}: {found}')
+
+
 def check_nothing(folder):
     """Beside an option that costs nothing there is no ratio: the costs themselves meet, at 8 x 10000 USD."""
     free = ['--set=a.discount=100 %', '--set=electricity_price=0 USD/kWh']
@@ -244,5 +280,7 @@ with tempfile.TemporaryDirectory() as scratch:
     count.test('beyond', check_beyond, scratch)
     count.test('capped', check_capped, scratch)
     count.test('alike', check_alike, scratch)
+    count.test('elsewhere', check_elsewhere, scratch)
+    count.test('price terms', check_price_terms, scratch)
     count.test('beside nothing', check_nothing, scratch)
 count.finish()

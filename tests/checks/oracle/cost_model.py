@@ -60,6 +60,7 @@ DEFAULTS = {
     "tokens_of": None, "input_price": None, "cached_input_price": None, "output_price": None,
     "cache_hit": 0, "cached_work": 0, "prefill_includes_hits": "no",
     "token_price_input": 0, "token_price_cached": None, "token_price_output": None,
+    "sold_share": 100,
 }
 
 PERCENT = {
@@ -70,7 +71,7 @@ PERCENT = {
     "lease_rate", *finance.MACRS, "demand_growth", "throughput_gain", "price_decline", "rent_decline",
     "inflation", "day_profile", "reserved_share", "spot_share", "interruption", "cache_hit", "cached_work",
     "server_residual", "network_residual", "resale", "remedy", "guarantee_tolerance", "remedy_limit",
-    "replacement", "late_share", "delay_damages", "delay_damages_limit",
+    "replacement", "late_share", "sold_share", "delay_damages", "delay_damages_limit",
 }
 
 DAMAGES = ["delay_damages", "delay_damages_per", "delay_damages_limit", "delay_grace"]
@@ -526,11 +527,11 @@ def sold_tokens(x, r):
     r.revenue = [0] * len(r.period)
     for t in r.operation:
         for kind, tokens in tokens_by_kind(x, r, r.tokens[t]).items():
-            r.revenue[t] += tokens / TOKENS_PER_MTOK * prices[kind]
+            r.revenue[t] += tokens * x.sold_share / TOKENS_PER_MTOK * prices[kind]
     r.margin = [sold - spent for sold, spent in zip(r.revenue, r.cash)]
     r.revenue_total, r.margin_total = sum(r.revenue), sum(r.margin)
-    r.margin_of_cost = 100 * r.margin_total / r.tco
-    r.margin_of_revenue = 100 * r.margin_total / r.revenue_total
+    r.margin_of_cost = 100 * r.margin_total / r.tco if r.tco > 0 else None
+    r.margin_of_revenue = 100 * r.margin_total / r.revenue_total if r.revenue_total > 0 else None
     r.npv = present_value(r, r.margin)
     r.payback = paid_back(r)
 

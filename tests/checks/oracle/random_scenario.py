@@ -41,7 +41,8 @@ SPOT = ["spot_rate", "spot_share", "interruption"]
 SECOND_EDITION = {"demand_growth", "throughput_gain", "price_decline", "rent_decline", "inflation", "purchase",
                   "day_profile", "site_power", "grid_intensity", "embodied_carbon",
                   *RESERVED, *SPOT, "input_price", "cached_input_price", "output_price", "cache_hit", "cached_work",
-                  "prefill_includes_hits", "token_price_input", "token_price_cached", "token_price_output"}
+                  "prefill_includes_hits", "token_price_input", "token_price_cached", "token_price_output",
+                  "sold_share"}
 ELSEWHERE_DRAWN = {"electricity_escalation", "colo_escalation"}
 VINTAGES = ["life", "resale", "warranty", "tiers", "tier_discount", "lead_time"]
 KEYS = {"tiers": "discount"}    # the key of an input that the oracle calls differently
@@ -416,6 +417,8 @@ def draw_sales(rng, draft):
     name_lengths(draft)
     for name in ("token_price_input", "token_price_cached", "token_price_output"):
         draft.common[name] = draw(rng, name)
+    if rng.random() < 0.5:
+        draft.common["sold_share"] = draw(rng, "sold_share")
 
 
 def draw_second_edition(seed, draft):

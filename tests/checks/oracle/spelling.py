@@ -136,6 +136,7 @@ INPUTS = {
     "token_price_input": ("0.05", 2, 2, USD_MTOK),
     "token_price_cached": ("0.01", 1, 2, USD_MTOK),
     "token_price_output": ("0.3", 9, 2, USD_MTOK),
+    "sold_share": (0, 100, 0, PERCENT),
 }
 CHOICES = {"horizon": ["1", "2", "2.5", "3", "3.75", "4", "5", "0.5"],
            "accelerators_per_node": ["4", "8", "72"], "period": ["1", "2", "3", "4", "6"],

@@ -125,11 +125,13 @@ function near(got, wanted) {
 
 // The names of items whose values differ from the engine's. Inputs that are zero everywhere have no
 // row, and neither have items that an option without hardware lacks (null). gates: by name, the
-// item that is below zero if this one does not exist, for which the engine has null.
+// item that is below zero, or zero where `open` is false, if this one does not exist, for which the
+// engine has null.
 function differences(items, read, { inputs, gates }) {
   return Object.entries(items).filter(([name, wanted]) => {
     const got = read?.[name];
-    if (read?.[gates[name]] < 0)
+    const gate = gates[name], limit = gate && read?.[gate.item];
+    if (limit < 0 || (limit === 0 && !gate.open))
       return wanted !== null;
     if (got === undefined && (wanted === null || (wanted === 0 && inputs.includes(name))))
       return false;
@@ -168,8 +170,8 @@ async function check_state(page, file, state, reader) {
   check_verdict(followed, state.engine, what);
   const known = await page.evaluate(() => ({
     inputs: data.items.filter((item) => item.kind === 'input').map((item) => item.name),
-    gates: Object.fromEntries(data.items.filter((item) => item.none_below)
-      .map((item) => [item.name, item.none_below])) }));
+    gates: Object.fromEntries(data.items.filter((item) => item.none)
+      .map((item) => [item.name, { item: item.none_below ?? item.none_without, open: 'none_below' in item }])) }));
   state.engine.options.forEach((option, o) => {
     const wrong = differences(option.items, read[option.id], known);
     const first = wrong[0];

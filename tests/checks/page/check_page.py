@@ -485,11 +485,13 @@ EURO = 'currency = EUR\nexchange_rate = 1.1 USD/EUR\nexchange_rate.source = a pl
 API_STATES = [(0, {'api.output_price': 2}), (0, {'api.input_price': 1}), (0, {'api.cached_input_price': 0})]
 # Nothing is missing, so there is nothing to warn of.
 WHOLE = LISTED.replace('[option a]', 'load_power = 700 W\nnode_price = 60000 USD\nnetwork_price = 4000 USD\nhost_power = 300 W\n[option a]')
-# The baseline costs nothing, so that there is no saving to state; or the other does, which saves all.
+# The baseline costs nothing, so that there is no saving to state, and no share of its cost; or the other does, which
+# saves all.
 GRATIS = (LISTED.replace('electricity_price = 0.05', 'electricity_price = 0')
-          .replace('25000, 24000 USD\nlist_price.quote = Q-1 2026-09-09', '0 USD'))
+          .replace('25000, 24000 USD\nlist_price.quote = Q-1 2026-09-09', '0 USD')
+          .replace('[option a]', 'token_price_output = 0.5 USD/Mtok\n[option a]'))
 GRATIS_STATES = [(0, {}), (0, {'a.list_price': 100}), (1, {'b.list_price_scale': 0}),
-               (0, {'a.list_price': 100, 'b.list_price_scale': 0})]
+               (0, {'a.list_price': 100, 'b.list_price_scale': 0}), (0, {'sold_share': 0})]
 # A remedy without a limit may exceed all that is paid.
 CREDITED = LISTED.replace('[option b]', '[option b]\nremedy = 40 %\nguaranteed_throughput = 3000 token/s\nremedy_limit = 2000 %')
 CREDITED_STATES = [(0, {}), (1, {}), (0, {'b.remedy_limit': 10})]

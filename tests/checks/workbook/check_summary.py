@@ -19,7 +19,7 @@ import layout  # noqa: E402
 import xlsx  # noqa: E402
 from support.program import DEEP, Count, expect, near, run_json  # noqa: E402
 
-TELLING = ('mi325x-vs-h200', 'own-rent-api', 'site', 'rent-or-own')
+TELLING = ('mi325x-vs-h200', 'own-rent-api', 'site', 'rent-or-own', 'growing-demand')
 CATEGORIES = dict(re.findall(r'(?ms)^\[item (\w+)\]\n(?:(?!^\[).)*?^label *= *([^\n]+)\n(?:(?!^\[).)*?^role *= *category',
                              (harness.ROOT / 'model/cost/tco.ini').read_text()))
 
@@ -108,7 +108,9 @@ def check_costs(scenario, book):
 
 
 def kind_of(inputs, entry):
-    """The title under which its sentence is; None: it has a source."""
+    """The title under which its sentence is; None: it has a source, or is the factor of a list, which nobody touched."""
+    if entry.key.endswith('_scale') and {inputs.sheet.value(*place) for place in entry.cells.values()} == {1}:
+        return None
     if entry.texts['Grade'] == 'assumed':
         return 'Assumptions of the scenario'
     if entry.texts['Grade'] != 'default':

@@ -2,8 +2,8 @@
 """Is the workbook's verdict that of `pertoken compare`, and is it live?
 
 Made-up scenarios: different precisions with --mixed, exact ties, a demand. Each is checked unchanged
-and with inputs overwritten, which makes another option the cheapest, makes or breaks a tie, or leaves
-some of the demand unserved. In every state Gnumeric and LibreOffice must find, from wrong cached
+and with inputs overwritten, which makes another option the cheapest, undiscounted or levelized, makes or
+breaks a tie, or leaves some of the demand unserved. In every state Gnumeric and LibreOffice must find, from wrong cached
 values, every cell that pertoken computes for it, and the cheapest must be as in the table here and as
 starred on the terminal.
 Seconds: 25
@@ -52,6 +52,7 @@ UNLIKE = 'not ranked: the throughputs are not comparable'
 UNSERVED = 'not ranked: fewer than two options serve the demand'
 A, B = ('a', H200, 'list_price = 35000 USD', 4000, ''), ('b', MI325X, 'list_price = 22000 USD', 3000, '')
 TWIN = ('b', *A[1:])
+LATER = 'wacc = 10 %/yr\nsoftware_licence = 5300 USD/gpu/yr'
 
 
 def equal(found, wanted, what):
@@ -90,6 +91,11 @@ CASES = {  # title: ([workload], options, {what is overwritten: which is the che
          ('c', MI325X, 'list_price = 2000 USD', 500, 'burst_price = 0.5 USD/Mtok')),
         {(): 'b', ('b.on_demand_rate=9 USD/gpu/h',): 'c', ('c.burst_price=0.001 USD/Mtok',): 'c',
          ('c.burst_price=0 USD/Mtok',): 'b', ('demand=900000 Mtok/yr',): UNSERVED}),
+    'a licence, which is paid later': (
+        FP8, (of(A, 'wacc = 10 %/yr'), ('b', H200, 'list_price = 20000 USD', 4000, LATER),
+              ('c', MI325X, 'list_price = 90000 USD', 3000, 'wacc = 10 %/yr')),
+        {(): 'a', ('a.wacc=0 %/yr', 'b.wacc=0 %/yr'): 'a', ('b.software_licence=4000 USD/gpu/yr',): 'b',
+         ('b.software_licence=9000 USD/gpu/yr',): 'a', ('c.list_price=22000 USD',): 'c'}),
 }
 
 
@@ -104,7 +110,7 @@ def scenario_of(title, folder):
 
 
 def starred(scenario, sets):
-    """The options with a star in the terminal's table, and those not ranked there."""
+    """The options with a star in the terminal's table, those not ranked there, and the one that costs least levelized."""
     done = run('compare', scenario, '-q', '--mixed', *(f'--set={text}' for text in sets),
                environment={'COLUMNS': '200'})
     equal(done.returncode, 0, done.stderr)
@@ -113,7 +119,8 @@ def starred(scenario, sets):
     ends = [found.end() for found in re.finditer(r'\b[abc]\b', ids)]
     names = [ids[end - 1] for end in ends]
     stars = [name for name, start, end in zip(names, [0, *ends], ends) if '*' in costs[start:end]]
-    return stars, re.findall(r'^Not ranked: ([abc]): (.*)', done.stdout, re.M)
+    return (stars, re.findall(r'^Not ranked: ([abc]): (.*)', done.stdout, re.M),
+            re.findall(r'undiscounted, but by levelized cost ([abc]) does', done.stdout))
 
 
 def judge(scenario, expected, sets, wanted):
@@ -123,7 +130,7 @@ def judge(scenario, expected, sets, wanted):
     cheapest = next(outputs.text(row, 4) for row in range(1, 9)
                     if outputs.text(row, 1) == 'Cheapest per output token')
     equal(cheapest, wanted, f'{sets}: the cheapest')
-    stars, barred = starred(scenario, sets)
+    stars, barred, turned = starred(scenario, sets)
     equal(stars, re.findall(r'\b[abc]\b', wanted) if 'not ranked' not in wanted else [], f'{sets}: stars')
     columns = {outputs.text(rows['accelerator'] - 1, column): column for column in range(4, 7)}
     for option, column in columns.items():
@@ -135,7 +142,10 @@ def judge(scenario, expected, sets, wanted):
                        f'{sets}: why {option} is not ranked')
     start = f'The options are {wanted}' if 'not ranked' in wanted else f'{wanted} cost'
     cover = [expected.sheets['Cover'].text(row, 1) for row in range(3, 7)]
-    expect(any(text.startswith(start) for text in cover), f'{sets}: the sentence: {cover}')
+    sentence = next((text for text in cover if text.startswith(start)), None)
+    expect(sentence, f'{sets}: the sentence: {cover}')
+    levelized = [text[len('By levelized cost, ')] for text in cover if re.fullmatch('By levelized cost, [abc] costs least.', text)]
+    equal(levelized, turned, f'{sets}: by levelized cost: {cover}')
 
 
 def typed(book, sets):

@@ -31,6 +31,17 @@ def rule_07(subject):
         if entry.key in seen:
             yield at(subject.inputs.sheet, entry.row, 1, f'key {entry.key} appears twice')
         seen.add(entry.key)
+    yield from repeated_keys(subject.book.sheets.get('Finance'))
+
+
+def repeated_keys(sheet):
+    """A view's items and a comparison's rows have keys of their own, as explain takes either for an item."""
+    seen = set()
+    for row in layout.items(sheet) if sheet else ():
+        key = sheet.text(row, KEY)
+        if key in seen:
+            yield at(sheet, row, KEY, f'key "{key}" appears twice')
+        seen.add(key)
 
 
 def rule_20(subject):
