@@ -300,7 +300,7 @@ static const struct attribute {
     {"or_with", IN(INPUT), read_declared, AT(or_with)},
     {"typed", IN(INPUT), read_yes, AT(typed)},
     {"varies", IN(ITEM), read_yes, AT(varies)},
-    {"absent_with", IN(INPUT) | COMPUTED | IN(CHECK), read_declared, AT(absent_with)},
+    {"absent_with", IN(INPUT) | COMPUTED, read_declared, AT(absent_with)},
     {"given_as", IN(INPUT), read_text, AT(given_as)},
     {"family", IN(INPUT), read_text, AT(family)},
     {"notice", IN(INPUT), read_text, AT(notice)},

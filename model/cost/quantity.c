@@ -290,6 +290,7 @@ int quantity_parse_series(const char *text, const char *between, struct place pl
     last = at + strlen(between);
   if (found != count)
     return 1;
+  last += spaces(last);
   struct place at = place;
   at.column += (int)(last - text);
   if (quantity_parse(last, at, expected, &values[count - 1], diagnostics))

@@ -26,11 +26,12 @@ struct missing {
   const char **texts;
 };
 
-// A cost that an option may leave out, and the inputs that state it.
+// A cost that an option may leave out, the inputs that state it, and those that state what it is
+// the price of.
 struct omissible {
   struct book *book;
   size_t option;
-  int declaration, inputs[MAX_LIST], count;
+  int declaration, inputs[MAX_LIST], count, priced[MAX_LIST], priced_count;
 };
 
 static bool may_be_missing(struct book *book, size_t option, int declaration,
@@ -38,6 +39,7 @@ static bool may_be_missing(struct book *book, size_t option, int declaration,
   *cost = (struct omissible){.book = book, .option = option, .declaration = declaration};
   cost->count =
       left_out_inputs(book->scenario, &book->scenario->options[option], declaration, cost->inputs);
+  cost->priced_count = left_out_priced(&book->scenario->options[option], declaration, cost->priced);
   return cost->count > 0;
 }
 
@@ -54,12 +56,18 @@ static bool is_left_out(const struct omissible *cost, size_t which_case) {
   return left_out(scenario, &scenario->options[cost->option], which_case, cost->declaration);
 }
 
-static bool is_zero(const struct omissible *cost, size_t which_case) {
+static bool all_zero(const struct omissible *cost, const int *inputs, int count,
+                     size_t which_case) {
   const struct option_sheet *sheet = &cost->book->sheets->options[cost->option];
-  for (int i = 0; i < cost->count; i++)
-    if (amount_in(sheet, cost->inputs[i], 0, which_case) != 0)
+  for (int i = 0; i < count; i++)
+    if (amount_in(sheet, inputs[i], 0, which_case) != 0)
       return false;
   return true;
+}
+
+static bool is_zero(const struct omissible *cost, size_t which_case) {
+  return all_zero(cost, cost->inputs, cost->count, which_case) &&
+         (!cost->priced_count || !all_zero(cost, cost->priced, cost->priced_count, which_case));
 }
 
 // Whether there is a case in which the cost is zero and is left out as written, if so asked, or is
@@ -157,6 +165,19 @@ static const char *or_scaled_away(const struct omissible *cost) {
                                   option_name_used(&book->sheets->options[cost->option], scale));
 }
 
+// "AND(OR(...),SUM(E7:G7)<>0)" around a condition, of a cost that is a price of something.
+static const char *where_priced(const struct omissible *cost, const char *condition) {
+  struct book *book = cost->book;
+  if (!cost->priced_count)
+    return condition;
+  const int priced =
+      option_stated(book->scenario->options + cost->option,
+                    book->scenario->model->declarations[cost->declaration].needed_with);
+  const char *zero = zero_text(book, &book->sheets->options[cost->option], priced, cost->priced,
+                               cost->priced_count);
+  return arena_printf(book->arena, "AND(%s,NOT(%s))", condition, zero);
+}
+
 static void write_left_out(const struct omissible *cost, const struct cost_rows *rows) {
   struct book *book = cost->book;
   const char *zero = zero_text(book, &book->sheets->options[cost->option], cost->declaration,
@@ -165,9 +186,10 @@ static void write_left_out(const struct omissible *cost, const struct cost_rows 
                             ? arena_printf(book->arena, "AND(%s,%s=1)", zero,
                                            outputs_cell(book, rows->lost, cost->option))
                             : zero;
+  const char *either = arena_printf(book->arena, "OR(%s%s)", formula, or_scaled_away(cost));
   put_formula(book, rows->left_out, outputs_option_column(cost->option),
-              is_left_out(cost, book->scenario->selected), CELL_FORMULA, &unit_flag,
-              "=IF(OR(%s%s),1,0)", formula, or_scaled_away(cost));
+              is_left_out(cost, book->scenario->selected), CELL_FORMULA, &unit_flag, "=IF(%s,1,0)",
+              where_priced(cost, either));
 }
 
 static void write_text(const struct omissible *cost, const struct cost_rows *rows,

@@ -4,6 +4,7 @@
 #include "base/version.h"
 #include "model/chance/distribution.h"
 #include "model/cost/graph.h"
+#include "model/cost/list_text.h"
 #include "model/cost/model.h"
 #include "model/cost/schedule.h"
 #include "model/cost/step.h"
@@ -276,22 +277,27 @@ static json_t *lent_of(const struct scenario *scenario, const struct option *opt
   return names;
 }
 
+static json_t *names_of(const struct scenario *scenario, const int *declarations, int count) {
+  json_t *names = json_array();
+  for (int i = 0; i < count; i++)
+    json_array_append_new(names, json_string(scenario->model->declarations[declarations[i]].name));
+  return names;
+}
+
 // Costs that an option may leave out, with the inputs that state them.
 static json_t *omissible_of(const struct scenario *scenario, const struct option *option) {
-  const struct model *model = scenario->model;
   json_t *costs = json_array();
-  for (int d = 0; d < model->count; d++) {
-    int inputs[MAX_LIST];
+  for (int d = 0; d < scenario->model->count; d++) {
+    int inputs[MAX_LIST], priced[MAX_LIST];
     const int count = left_out_inputs(scenario, option, d, inputs);
-    json_t *names = json_array();
-    for (int i = 0; i < count; i++)
-      json_array_append_new(names, json_string(model->declarations[inputs[i]].name));
-    const int scale = count ? left_out_scale(option, d) : -1;
-    if (count)
-      json_array_append_new(costs, json_pack("{s:s,s:O,s:s}", "notice",
-                                             left_out_notice(scenario, d), "inputs", names, "scale",
-                                             scale < 0 ? "" : model->declarations[scale].name));
-    json_decref(names);
+    if (!count)
+      continue;
+    const int scale = left_out_scale(option, d);
+    json_array_append_new(
+        costs, json_pack("{s:s,s:o,s:o,s:s}", "notice", left_out_notice(scenario, d), "inputs",
+                         names_of(scenario, inputs, count), "priced",
+                         names_of(scenario, priced, left_out_priced(option, d, priced)), "scale",
+                         scale < 0 ? "" : scenario->model->declarations[scale].name));
   }
   return costs;
 }

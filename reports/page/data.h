@@ -22,7 +22,8 @@
 // options[]: id, label, accelerator, graph (an index), lent (inputs borrowed from another option),
 //   decode_only, serving_estimate, omissible (costs that it may leave out), why (this and the
 //   following as no input changes them, model/scenario/ranking.h), compared
-// options[].omissible[]: notice, inputs (that state the cost), scale (the input that is their
+// options[].omissible[]: notice, inputs (that state the cost), priced (that state
+//   what it is the price of), scale (the input that is their
 //   factor, or blank; model/scenario/resolution/left_out.h)
 // cases[]: name, label, warnings, options, targets, uncertainty (uncertainty.h)
 // cases[].options[]: warnings, figures (by input; cases other than the first have only those that

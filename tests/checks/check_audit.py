@@ -379,7 +379,7 @@ CLAIM = '[claim c]\nsays = saving of b over a = 30 % +- 1 %\n'
 A_FREE = '[free]\na.throughput = 1000 .. 9000 token/s\n'
 BAD = [  # what is added, and the message, at line:column of the text
     (CLAIM, 'throughput', ''),  # for option a: neither stated nor free
-    (CLAIM + '[free]\na.throughput = 1000 .. token/s\n', 'with a number at either end', '19:16'),
+    (CLAIM + '[free]\na.throughput = 1000 .. token/s\n', "expected a quantity such as '100 token/s/gpu', not 'token/s'", '19:24'),
     (CLAIM + '[free]\na.throughput = 9000 .. 1000 token/s\n', 'not below its high end', '19:16'),
     (CLAIM + '[free]\nc.throughput = 1 .. 9 token/s\n', "there is no option 'c'", '19:1'),
     (CLAIM + A_FREE + '[claim d]\nsays = a.tco / c.tco = 3 +- 1\n', "no option 'c'", '21:16'),

@@ -290,7 +290,7 @@ BAD_PORTFOLIOS = [
 ]
 
 BAD_WAITS = [
-    ('months = 3', 'months = -3', 'months cannot be negative'),
+    ('months = 3', 'months = -3', 'an order cannot be in the past'),
     ('months = 3', 'months = 99', 'the horizon ends'),
     ('months = 3', '', "needs 'months'"),
     ('successor = b300', 'successor = r200', "there are no data for the successor 'r200'"),

@@ -39,29 +39,30 @@ const char *left_out_notice(const struct scenario *scenario, int declaration) {
   return NULL;
 }
 
-// Whether an option has, in some case, what the cost is a price of: engineers of their pay. A rent
-// includes none of those.
-static bool has_priced(const struct scenario *scenario, const struct option *option, int priced) {
-  int inputs[MAX_YEARS];
-  const int count = stated_inputs(option, option_stated(option, priced), inputs);
-  for (int i = 0; i < count; i++)
-    for (size_t c = 0; c < scenario->case_count; c++)
-      if (option_figure(scenario, option, c, inputs[i])->value != 0)
-        return true;
-  return false;
+int left_out_priced(const struct option *option, int declaration, int *inputs) {
+  const int priced = option->graph->model->declarations[declaration].needed_with;
+  return priced < 0 ? 0 : stated_inputs(option, option_stated(option, priced), inputs);
 }
 
-static bool may_lack(const struct scenario *scenario, const struct option *option,
-                     const struct declaration *cost) {
-  if (cost->needed_with >= 0)
-    return has_priced(scenario, option, cost->needed_with);
-  return !option->rented || cost->only_with >= 0;
+static bool has_priced(const struct scenario *scenario, const struct option *option,
+                       size_t which_case, int declaration) {
+  int inputs[MAX_LIST];
+  const int count = left_out_priced(option, declaration, inputs);
+  for (int i = 0; i < count; i++)
+    if (option_figure(scenario, option, which_case, inputs[i])->value != 0)
+      return true;
+  return count == 0;
+}
+
+// A rent includes what it is not opted out of, but never engineers.
+static bool may_lack(const struct option *option, const struct declaration *cost) {
+  return !option->rented || cost->only_with >= 0 || cost->needed_with >= 0;
 }
 
 int left_out_inputs(const struct scenario *scenario, const struct option *option, int declaration,
                     int *inputs) {
   const struct declaration *cost = &scenario->model->declarations[declaration];
-  if (!left_out_notice(scenario, declaration) || !may_lack(scenario, option, cost))
+  if (!left_out_notice(scenario, declaration) || !may_lack(option, cost))
     return 0;
   return stated_inputs(option, declaration, inputs);
 }
@@ -76,8 +77,10 @@ bool left_out(const struct scenario *scenario, const struct option *option, size
               int declaration) {
   int inputs[MAX_LIST];
   const int count = left_out_inputs(scenario, option, declaration, inputs);
-  const int scale = count ? left_out_scale(option, declaration) : -1;
+  const int scale = left_out_scale(option, declaration);
   bool sourced = true;
+  if (!count || !has_priced(scenario, option, which_case, declaration))
+    return false;
   if (scale >= 0 && option_figure(scenario, option, which_case, scale)->value == 0)
     return !figure_has_source(option_figure(scenario, option, which_case, scale));
   for (int i = 0; i < count; i++) {
@@ -86,7 +89,7 @@ bool left_out(const struct scenario *scenario, const struct option *option, size
       return false;
     sourced &= figure_has_source(figure);
   }
-  return count > 0 && !sourced;
+  return !sourced;
 }
 
 int left_out_within(const struct scenario *scenario, const struct option *option, size_t which_case,

@@ -3,7 +3,7 @@
 // A cost that has a notice is left out if it is zero and has no source: a source, also an offer's
 // or the catalogue's, says where else it is included. Of a list all values must be zero, and each
 // needs a source, or its scale is. A rent includes all but the costs that a scenario opts for, and
-// what engineers cost: that is left out only where there are engineers.
+// what engineers cost.
 #ifndef PERTOKEN_MODEL_SCENARIO_RESOLUTION_LEFT_OUT_H
 #define PERTOKEN_MODEL_SCENARIO_RESOLUTION_LEFT_OUT_H
 
@@ -23,6 +23,10 @@ const char *left_out_notice(const struct scenario *scenario, int declaration);
 // list. inputs: [MAX_LIST]. Returns their number, 0 for any other declaration.
 int left_out_inputs(const struct scenario *scenario, const struct option *option, int declaration,
                     int *inputs);
+
+// The inputs that state what such a cost is the price of: engineers, of their pay. Without any, it
+// is not left out. inputs: [MAX_LIST]. Returns their number, 0 if the cost stands by itself.
+int left_out_priced(const struct option *option, int declaration, int *inputs);
 
 // The input that scales such a list, -1 for a single value.
 int left_out_scale(const struct option *option, int declaration);

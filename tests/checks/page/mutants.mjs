@@ -28,7 +28,7 @@ export const mutants = [
   ['z += row[j] * normals[j]', 'z -= row[j] * normals[j]'],
   // items
   ['out[i] = a[i] - b[i]', 'out[i] = b[i] - a[i]'],
-  ['out[i] = a[i] !== 0 ? b[i] : c[i]', 'out[i] = a[i] !== 0 ? c[i] : b[i]'],
+  ['or_nan(condition !== 0 ? then : otherwise, condition)', 'or_nan(condition !== 0 ? otherwise : then, condition)'],
   ['equals(a, 0) ? c : b', 'equals(a, 0) ? b : c'],
   // results
   ['saving_of(x, costs[baseline][k])', 'saving_of(costs[baseline][k], x)'],

@@ -39,6 +39,8 @@ def repeated_keys(sheet):
     seen = set()
     for row in layout.items(sheet) if sheet else ():
         key = sheet.text(row, KEY)
+        if key in ('', 'Key'):  # the heading of a view, or what stands above it
+            continue
         if key in seen:
             yield at(sheet, row, KEY, f'key "{key}" appears twice')
         seen.add(key)
