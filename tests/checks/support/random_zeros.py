@@ -8,11 +8,12 @@ OPTIONS = {
     'rented': ('mi300x-192', 'rental_rate = 2 USD/gpu/h'),
 }
 UNITS = {'node_price': 'USD', 'network_price': 'USD', 'host_power': 'W', 'electricity_price': 'USD/kWh',
-         'embodied_carbon': 'kg'}
+         'embodied_carbon': 'kg', 'engineer_cost': 'USD/FTE/yr'}
 # What a price or a rent includes may not be stated beside it.
-INCLUDED = {'server': {'node_price'}, 'rack': {'node_price', 'network_price'}, 'rented': set(UNITS) - {'embodied_carbon'}}
+INCLUDED = {'server': {'node_price'}, 'rack': {'node_price', 'network_price'}, 'rented': set(UNITS) - {'embodied_carbon', 'engineer_cost'}}
 WHOLES = {'list_price'}
 SCALES = {'electricity_price_scale'}
+PRICED = {'engineers'}  # of whom engineer_cost is the price
 HEAD = """\
 [scenario]
 title = Zeros
@@ -39,8 +40,9 @@ def random_scenario(draw):
     lines = HEAD.splitlines() + electricity
     for option, (accelerator, price) in OPTIONS.items():
         lines += [f'[option {option}]', f'accelerator = {accelerator}', price, 'throughput = 1000 token/s']
+        lines.append(f'engineers = {draw.choice(["0", "2", "0, 2"])} FTE')
         for name in sorted(set(UNITS) - INCLUDED.get(option, set())):
-            if draw.random() < 0.6:
+            if name == 'engineer_cost' or draw.random() < 0.6:
                 lines += stated(draw, name, name)
                 if draw.random() < 0.4:
                     changed += stated(draw, f'{option}.{name}', name)
@@ -50,5 +52,5 @@ def random_scenario(draw):
 
 
 def matters(key):
-    """Is an input, 'node.list_price', one of these, a year of one, what one may be part of, or a scale of one?"""
-    return key.rpartition('.')[2].partition('_year_')[0] in {*UNITS, *WHOLES, *SCALES}
+    """Is an input, 'node.list_price', one of these, a year of one, or one on which it depends?"""
+    return key.rpartition('.')[2].partition('_year_')[0] in {*UNITS, *WHOLES, *SCALES, *PRICED}
