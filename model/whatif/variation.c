@@ -13,6 +13,7 @@
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/range.h"
 #include "model/scenario/reading/tiers.h"
+#include "model/scenario/sources/quoted_sums.h"
 #include "model/whatif/exclusion.h"
 
 #include <math.h>
@@ -48,12 +49,23 @@ static bool is_input(const struct scenario *scenario, size_t option, int declara
          exclusion_by(scenario, &scenario->options[option], declaration) < 0;
 }
 
-// Stated or found for this option alone.
+bool target_would_spread(const struct scenario *scenario, int declaration) {
+  if (!scenario->model->declarations[declaration].family &&
+      !quoted_sums_is_sum(scenario->model, declaration))
+    return false;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (option_is_owned(&scenario->options[o]) && !option_has(&scenario->options[o], declaration))
+      return true;
+  return false;
+}
+
+// Stated or found for this option alone, or there for it and not for others.
 static bool is_own_in(const struct scenario *scenario, size_t which_case, size_t option,
                       int declaration) {
   const struct option *of = &scenario->options[option];
   return figure_is_own(option_figure(scenario, of, which_case, declaration)) ||
-         option_scales_own(scenario, of, which_case, declaration);
+         option_scales_own(scenario, of, which_case, declaration) ||
+         target_would_spread(scenario, declaration);
 }
 
 static bool is_own(const struct scenario *scenario, size_t option, int declaration) {

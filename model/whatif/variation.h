@@ -34,6 +34,10 @@ int target_find(const struct scenario *scenario, const char *name, struct place 
 int target_of_option(const struct scenario *scenario, size_t option, const char *input,
                      struct place place, struct target *out, struct diagnostics *diagnostics);
 
+// Whether an input exists as soon as it is stated, and an option lacks it: a common value would
+// give it to that one, so that it is each option's own.
+bool target_would_spread(const struct scenario *scenario, int declaration);
+
 bool target_moves(const struct scenario *scenario, struct target target, size_t option);
 // Whether it moves the same options in every case, and is their own or common in all of them.
 bool target_is_steady(const struct scenario *scenario, struct target target);

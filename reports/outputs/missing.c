@@ -26,12 +26,12 @@ struct missing {
   const char **texts;
 };
 
-// A cost that an option may leave out, the inputs that state it, and those that state what it is
-// the price of.
+// A cost that an option may leave out, the inputs that state it, those that state what it is the
+// price of, and that of a sum paid instead, or -1.
 struct omissible {
   struct book *book;
   size_t option;
-  int declaration, inputs[MAX_LIST], count, priced[MAX_LIST], priced_count;
+  int declaration, inputs[MAX_LIST], count, priced[MAX_LIST], priced_count, sum;
 };
 
 static bool may_be_missing(struct book *book, size_t option, int declaration,
@@ -40,6 +40,7 @@ static bool may_be_missing(struct book *book, size_t option, int declaration,
   cost->count =
       left_out_inputs(book->scenario, &book->scenario->options[option], declaration, cost->inputs);
   cost->priced_count = left_out_priced(&book->scenario->options[option], declaration, cost->priced);
+  cost->sum = left_out_sum(&book->scenario->options[option], declaration);
   return cost->count > 0;
 }
 
@@ -67,6 +68,7 @@ static bool all_zero(const struct omissible *cost, const int *inputs, int count,
 
 static bool is_zero(const struct omissible *cost, size_t which_case) {
   return all_zero(cost, cost->inputs, cost->count, which_case) &&
+         (cost->sum < 0 || all_zero(cost, &cost->sum, 1, which_case)) &&
          (!cost->priced_count || !all_zero(cost, cost->priced, cost->priced_count, which_case));
 }
 
@@ -165,15 +167,17 @@ static const char *or_scaled_away(const struct omissible *cost) {
                                   option_name_used(&book->sheets->options[cost->option], scale));
 }
 
-// "AND(OR(...),SUM(E7:G7)<>0)" around a condition, of a cost that is a price of something.
-static const char *where_priced(const struct omissible *cost, const char *condition) {
+// "AND(OR(...),NOT(SUM(E7:G7)=0))" around a condition, of a cost that is a price of something or is
+// paid as a sum.
+static const char *unless_paid(const struct omissible *cost, const char *condition) {
   struct book *book = cost->book;
+  const struct option_sheet *sheet = &book->sheets->options[cost->option];
+  if (cost->sum >= 0)
+    return arena_printf(book->arena, "AND(%s,%s=0)", condition, option_name_used(sheet, cost->sum));
   if (!cost->priced_count)
     return condition;
-  const int priced =
-      option_stated(book->scenario->options + cost->option,
-                    book->scenario->model->declarations[cost->declaration].needed_with);
-  const char *zero = zero_text(book, &book->sheets->options[cost->option], priced, cost->priced,
+  const int priced = book->scenario->model->declarations[cost->declaration].needed_with;
+  const char *zero = zero_text(book, sheet, option_stated(sheet->option, priced), cost->priced,
                                cost->priced_count);
   return arena_printf(book->arena, "AND(%s,NOT(%s))", condition, zero);
 }
@@ -189,7 +193,7 @@ static void write_left_out(const struct omissible *cost, const struct cost_rows 
   const char *either = arena_printf(book->arena, "OR(%s%s)", formula, or_scaled_away(cost));
   put_formula(book, rows->left_out, outputs_option_column(cost->option),
               is_left_out(cost, book->scenario->selected), CELL_FORMULA, &unit_flag, "=IF(%s,1,0)",
-              where_priced(cost, either));
+              unless_paid(cost, either));
 }
 
 static void write_text(const struct omissible *cost, const struct cost_rows *rows,

@@ -213,6 +213,8 @@ static json_t *item_of(const struct scenario *scenario, const struct declaration
   const int d = (int)(declaration - model->declarations);
   if (scenario->finds[d])
     put_text(item, "fixed", scenario_why_fixed(scenario, d, arena));
+  if (target_would_spread(scenario, d))
+    json_object_set_new(item, "spreads", json_true());
   add_companions(item, model, declaration);
   if (declaration->year_of >= 0)
     add_year(item, scenario, declaration, arena);
@@ -292,11 +294,12 @@ static json_t *omissible_of(const struct scenario *scenario, const struct option
     const int count = left_out_inputs(scenario, option, d, inputs);
     if (!count)
       continue;
-    const int scale = left_out_scale(option, d);
+    const int scale = left_out_scale(option, d), sum = left_out_sum(option, d);
     json_array_append_new(
-        costs, json_pack("{s:s,s:o,s:o,s:s}", "notice", left_out_notice(scenario, d), "inputs",
+        costs, json_pack("{s:s,s:o,s:o,s:s,s:s}", "notice", left_out_notice(scenario, d), "inputs",
                          names_of(scenario, inputs, count), "priced",
-                         names_of(scenario, priced, left_out_priced(option, d, priced)), "scale",
+                         names_of(scenario, priced, left_out_priced(option, d, priced)), "sum",
+                         sum < 0 ? "" : scenario->model->declarations[sum].name, "scale",
                          scale < 0 ? "" : scenario->model->declarations[scale].name));
   }
   return costs;

@@ -14,6 +14,7 @@
 //   where this one is absent), none_without (the one not above zero where it is), none (what is
 //   shown in its place), integer (this and the following for inputs only), property, choices, key
 //   (its name in a scenario file), fixed (why no target sets it, if so: scenario_why_fixed),
+//   spreads (if a common value would give it to options that lack it: target_would_spread),
 //   needed_with, idle_without (as in model/cost/model.h), year_of (the input in whose list it is a
 //   value), by (how its values follow one another: "by year", "every 6 month" or "by age"), from
 //   (when it holds)
@@ -22,8 +23,8 @@
 // options[]: id, label, accelerator, graph (an index), lent (inputs borrowed from another option),
 //   decode_only, serving_estimate, omissible (costs that it may leave out), why (this and the
 //   following as no input changes them, model/scenario/ranking.h), compared
-// options[].omissible[]: notice, inputs (that state the cost), priced (that state
-//   what it is the price of), scale (the input that is their
+// options[].omissible[]: notice, inputs (that state the cost), priced (that state what it is the
+//   price of), sum (the input of a sum paid instead, or blank), scale (the input that is their
 //   factor, or blank; model/scenario/resolution/left_out.h)
 // cases[]: name, label, warnings, options, targets, uncertainty (uncertainty.h)
 // cases[].options[]: warnings, figures (by input; cases other than the first have only those that

@@ -32,8 +32,9 @@ function wanted_numbers(state) {
 const is_set = (figure) => figure.origin === 'set' || figure.origin === 'set_option';
 
 // The same number with another source, or without one, is another figure.
-const is_restated = ({ which }, o, name) => ['grade', 'source', 'date'].some((key) =>
-  case_figures[which][o][name][key] !== case_figures[0][o][name][key]);
+const is_other_origin = (one, two) => ['grade', 'source', 'date'].some((key) => one[key] !== two[key]);
+const is_restated = ({ which }, o, name) =>
+  is_other_origin(case_figures[which][o][name], case_figures[0][o][name]);
 
 function differs(wanted, o, name) {
   const figure = case_figures[0][o][name];
@@ -42,13 +43,17 @@ function differs(wanted, o, name) {
 }
 
 // Where a common value can be changed in place: its section, and the options that take it; or null.
-// A new common value would also replace what another option has from the catalogue.
+// A new common value would also replace what another option has from the catalogue, and some are given
+// to options that have none.
 function common_section(wanted, name) {
-  if (case_figures[0].some((figures) => figures[name] && figures[name].origin === 'catalogue'))
+  if (items.get(name)?.spreads ||
+    case_figures[0].some((figures) => figures[name] && figures[name].origin === 'catalogue'))
     return null;
   const takers = case_figures[0].flatMap((figures, o) =>
     figures[name] && common_origins.has(figures[name].origin) ? [o] : []);
-  if (!takers.length || !takers.every((o) => wanted[o][name] === wanted[takers[0]][name]))
+  const is_alike = (o) => wanted[o][name] === wanted[takers[0]][name] &&
+    !is_other_origin(case_figures[wanted.which][o][name], case_figures[wanted.which][takers[0]][name]);
+  if (!takers.length || !takers.every(is_alike))
     return null;
   if (!differs(wanted, takers[0], name))
     return null;

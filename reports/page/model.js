@@ -148,7 +148,8 @@ const is_unrented = (state, inputs, o, name) =>
 // The costs that an option leaves out: model/scenario/resolution/left_out.h has the rule.
 function not_included(state, inputs, o) {
   return data.options[o].omissible
-    .filter(({ priced }) => !priced.length || priced.some((name) => inputs[o][name] !== 0))
+    .filter(({ priced, sum }) => !inputs[o][sum]
+      && (!priced.length || priced.some((name) => inputs[o][name] !== 0)))
     .filter(({ inputs: names, scale }) => scale && inputs[o][scale] === 0
       ? !has_source(state, o, scale)
       : names.every((name) => inputs[o][name] === 0)

@@ -6,6 +6,7 @@
 #include "model/delivery/offer.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/sources/quoted_sums.h"
 
 #include <string.h>
 
@@ -44,6 +45,11 @@ int left_out_priced(const struct option *option, int declaration, int *inputs) {
   return priced < 0 ? 0 : stated_inputs(option, option_stated(option, priced), inputs);
 }
 
+int left_out_sum(const struct option *option, int declaration) {
+  const int sum = quoted_sums_beside(option->graph->model, declaration);
+  return sum >= 0 && is_input(option, sum) ? sum : -1;
+}
+
 static bool has_priced(const struct scenario *scenario, const struct option *option,
                        size_t which_case, int declaration) {
   int inputs[MAX_LIST];
@@ -79,7 +85,9 @@ bool left_out(const struct scenario *scenario, const struct option *option, size
   const int count = left_out_inputs(scenario, option, declaration, inputs);
   const int scale = left_out_scale(option, declaration);
   bool sourced = true;
-  if (!count || !has_priced(scenario, option, which_case, declaration))
+  const int sum = left_out_sum(option, declaration);
+  if (!count || !has_priced(scenario, option, which_case, declaration) ||
+      (sum >= 0 && option_figure(scenario, option, which_case, sum)->value != 0))
     return false;
   if (scale >= 0 && option_figure(scenario, option, which_case, scale)->value == 0)
     return !figure_has_source(option_figure(scenario, option, which_case, scale));

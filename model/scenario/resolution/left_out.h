@@ -28,6 +28,10 @@ int left_out_inputs(const struct scenario *scenario, const struct option *option
 // is not left out. inputs: [MAX_LIST]. Returns their number, 0 if the cost stands by itself.
 int left_out_priced(const struct option *option, int declaration, int *inputs);
 
+// The input of a sum that may be paid instead of such a share: above zero, nothing is left out. -1:
+// there is none.
+int left_out_sum(const struct option *option, int declaration);
+
 // The input that scales such a list, -1 for a single value.
 int left_out_scale(const struct option *option, int declaration);
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 static const struct {
   const char *share, *sum;
@@ -103,6 +104,20 @@ void quoted_sums_settle(const struct resolving *resolving) {
     if (!figure_exists(figures[first]))
       figures[first] = resolving_keep(resolving, nothing_of(figure_exists(share) ? share : any));
   }
+}
+
+bool quoted_sums_is_sum(const struct model *model, int declaration) {
+  for (size_t p = 0; p < PAIRS; p++)
+    if (!strcmp(pairs[p].sum, model->declarations[declaration].name))
+      return true;
+  return false;
+}
+
+int quoted_sums_beside(const struct model *model, int share) {
+  for (size_t p = 0; p < PAIRS; p++)
+    if (!strcmp(pairs[p].share, model->declarations[share].name))
+      return model_find(model, pairs[p].sum);
+  return -1;
 }
 
 int quoted_sums_added(const struct scenario *scenario, const struct option *option, int pair,

@@ -3,10 +3,12 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_SOURCES_QUOTED_SUMS_H
 #define PERTOKEN_MODEL_SCENARIO_SOURCES_QUOTED_SUMS_H
 
+#include "model/cost/model.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/scenario.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // Settles an option's shares and sums in all cases. What a stronger layer states replaces the other
@@ -14,6 +16,11 @@
 // are added. What a case or --set states for the option changes that input alone. If one case has
 // sums, all have them, of 0 where none is stated. Call before companions are settled.
 void quoted_sums_settle(const struct resolving *resolving);
+
+bool quoted_sums_is_sum(const struct model *model, int declaration);
+
+// The sum that may be paid instead of a share; -1 for any other declaration.
+int quoted_sums_beside(const struct model *model, int share);
 
 // The first pair, from `pair` on, of which a case or --set changes one, so that in the selected
 // case both are paid: its number, with the names of the two inputs. -1: none.

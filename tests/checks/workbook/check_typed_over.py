@@ -454,6 +454,7 @@ def test_beside_an_offer(folder):
     book, wrong = made_in(folder, scenario)
     for typed, wanted in ({}, ['installation, licence', 'installation, delivery, licence']), \
             ({'installation=2 %': 0.02}, ['licence', 'delivery, licence']), \
+            ({'h200.installation_sum=9000 USD': 9000}, ['licence', 'installation, delivery, licence']), \
             ({'purchase_tax=1 %': 0.01, 'h200.software_licence=9 USD/gpu/yr': 9},
              ['installation', 'installation, licence']):
         settings = [f'--set={setting}' for setting in typed]
