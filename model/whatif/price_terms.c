@@ -29,8 +29,8 @@ static const struct {
              {"remedy_total", "remedy"},
              {"damages_total", "damages for the delay"}};
 
-// What consists of others that are named by themselves.
-static const char *const sums[] = {"capex", "other_total"};
+// What consists of others that are named by themselves, and the price of tokens itself.
+static const char *const sums[] = {"capex", "other_total", "api_total"};
 
 // The words for what may move along, NULL for anything else: the buyer's own items have a label.
 static const char *words_of(const struct model *model, int declaration) {
@@ -74,7 +74,8 @@ struct texts price_terms(const struct scenario *scenario, struct target target, 
   const double unit = unit_factor(&target_input(scenario, target)->unit);
   variation_set(variation, target, 1, value != 0 ? 0.99 * value : unit);
   variation_evaluate(variation);
-  if (!moves_named(variation, option, "hardware_cost") ||
+  if ((!moves_named(variation, option, "hardware_cost") &&
+       !moves_named(variation, option, "api_total")) ||
       moves_named(variation, option, "accelerators_bought"))
     return moved;
   for (int d = 0; d < scenario->model->count; d++) {

@@ -49,7 +49,8 @@ static const struct fact {
     {"on_demand_rate", NULL, 0, true},     {"reserved_share", NULL, 0, false},
     {"spot_share", NULL, 0, false},        {"spot_rate", NULL, 0, true},
     {"output_price", NULL, 0, true},       {"input_price", NULL, 0, true},
-    {"cached_input_price", NULL, 0, true}, {"cache_hit", NULL, 0, true},
+    {"cached_input_price", NULL, 0, true}, {"api_discount", NULL, 0, false},
+    {"cache_hit", NULL, 0, true},
 };
 
 static const struct fact results[] = {

@@ -14,12 +14,14 @@
 
 #include <stddef.h>
 
-// The net price of purchased accelerators, a rate of others; -1 for none that is one number.
+// The net price of purchased accelerators, a rate of others, what a provider of tokens is paid; -1
+// for none that is one number.
 static int price_of(const struct scenario *scenario, const struct option *option) {
   const int net = model_find(scenario->model, "net_price");
-  const int price = net >= 0 && option_is_owned(option) && option_has(option, net)
-                        ? net
-                        : option_price(scenario, option);
+  const int paid = model_find(scenario->model, "api_rate_paid");
+  const int price = net >= 0 && option_is_owned(option) && option_has(option, net) ? net
+                    : paid >= 0 && option_has(option, paid)                        ? paid
+                                                            : option_price(scenario, option);
   return price >= 0 && option_has(option, price) && !graph_is_series(option->graph, price) ? price
                                                                                            : -1;
 }

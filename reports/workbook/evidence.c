@@ -30,25 +30,11 @@ enum { SOURCE_WIDTH = 64 };
 
 // The inputs that affect a cost per token most.
 static const char *const figures[] = {
-    "throughput",
-    "decode_throughput",
-    "prefill_throughput",
-    "load_power",
-    "prefill_power",
-    "idle_power",
-    "list_price",
-    "rental_rate",
-    "on_demand_rate",
-    "spot_rate",
-    "burst_price",
-    "burst_rate",
-    "discount",
-    "output_price",
-    "input_price",
-    "cached_input_price",
-    "electricity_price",
-    "utilization",
-    "production_throughput",
+    "throughput",     "decode_throughput", "prefill_throughput", "load_power",
+    "prefill_power",  "idle_power",        "list_price",         "rental_rate",
+    "on_demand_rate", "spot_rate",         "burst_price",        "burst_rate",
+    "discount",       "output_price",      "input_price",        "cached_input_price",
+    "api_discount",   "electricity_price", "utilization",        "production_throughput",
     "exchange_rate",
 };
 

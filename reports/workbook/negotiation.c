@@ -55,9 +55,16 @@ static int rival_of(const struct book *book, size_t option) {
   return ranking_alternative(book->scenario, book->sheets->ranking, option);
 }
 
+bool negotiates_tokens(const struct book *book, const struct option *option) {
+  const int price = model_find(book->scenario->model, "output_price");
+  return price >= 0 && option_has(option, price);
+}
+
 int negotiated_price(const struct book *book, const struct option *option) {
   const struct scenario *scenario = book->scenario;
-  const int price = option_stated(option, option_price(scenario, option));
+  const int priced = negotiates_tokens(book, option) ? model_find(scenario->model, "output_price")
+                                                     : option_price(scenario, option);
+  const int price = option_stated(option, priced);
   const bool there = price >= 0 && option->graph->state[price] == GRAPH_INPUT &&
                      option_value(scenario, option, price, 0) > 0;
   return there && rival_of(book, (size_t)(option - scenario->options)) >= 0 ? price : -1;
@@ -88,7 +95,8 @@ int negotiation_plan(struct book *book) {
   for (size_t o = 0; o < scenario->option_count && scenario->option_count <= MOST; o++) {
     const struct option *option = &scenario->options[o];
     const int price = book->sheets->tornado ? negotiated_price(book, option) : -1;
-    if (price < 0 || !book->sheets->simulation || !book->sheets->simulation->done)
+    if (price < 0 || !book->sheets->simulation || !book->sheets->simulation->done ||
+        negotiates_tokens(book, option)) // of which solve moves one price, not all
       continue;
     const struct solve_question question = {
         .option = option->id,
@@ -133,7 +141,9 @@ static struct deal deal_of(struct book *book, size_t o) {
                       .discount = -1,
                       .spread = book->sheets->price_spreads[o]};
   deal.price = negotiated_price(book, deal.option->option);
-  if (option_is_owned(deal.option->option))
+  if (negotiates_tokens(book, deal.option->option))
+    deal.discount = model_find(scenario->model, "api_discount");
+  else if (option_is_owned(deal.option->option))
     deal.discount = model_find(scenario->model, "discount");
   if (deal.discount >= 0 && graph_is_series(deal.option->option->graph, deal.discount))
     deal.discount = -1; // by year
@@ -252,7 +262,8 @@ static void write_target(struct book *book, const struct deal *deal, size_t t) {
 static void write_headings(struct book *book, const struct deal *deal) {
   struct arena *arena = book->arena;
   const struct option *option = deal->option->option;
-  const char *what = option->rented ? "Rent" : "List price";
+  const bool tokens = negotiates_tokens(book, option);
+  const char *what = tokens ? "Output price" : option->rented ? "Rent" : "List price";
   const char *unit =
       book->scenario->model->declarations[model_cost_item(book->scenario->model)].unit.text;
   const char *const numbers[] = {
@@ -267,7 +278,8 @@ static void write_headings(struct book *book, const struct deal *deal) {
                    : "",
       deal->spread ? "Median" : "",
       deal->spread ? "P95" : ""};
-  const char *const texts[] = {arena_printf(arena, "Price position of %s's vendor", option->label),
+  const char *const texts[] = {arena_printf(arena, "Price position of %s's %s", option->label,
+                                            tokens ? "provider" : "vendor"),
                                "Key", "Unit"};
   put_header(book, book->row, texts, 3);
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -535,18 +547,23 @@ static void write_price_terms(struct book *book, const struct deal *deal) {
   struct texts all = {0};
   struct scenario in_case = *book->scenario;
   const size_t option = (size_t)(deal->option->option - book->scenario->options);
-  const struct target target = {.declaration = deal->price, .option = (int)option};
+  const bool tokens = negotiates_tokens(book, deal->option->option);
+  const struct target target = {.declaration = tokens ? deal->discount : deal->price,
+                                .option = (int)option};
+  if (tokens)
+    put_text(book, book->row++, 0,
+             "The provider's prices of input move with its price of output, in proportion",
+             TEXT_NOTE);
   for (in_case.selected = 0; in_case.selected < in_case.case_count; in_case.selected++) {
     const struct texts terms = price_terms(&in_case, target, option, book->arena);
     for (size_t i = 0; i < terms.count; i++)
       if (!is_among(&all, terms.list[i]))
         texts_add(&all, book->arena, "%s", terms.list[i]);
   }
-  if (all.count)
-    put_text(book, book->row++, 0,
-             arena_printf(book->arena, "Moves with the price of %s: %s",
-                          deal->option->option->label, texts_joined(&all, book->arena)),
-             TEXT_NOTE);
+  put_text(book, book->row++, 0,
+           arena_printf(book->arena, "Moves with the price of %s: %s", deal->option->option->label,
+                        all.count ? texts_joined(&all, book->arena) : "nothing else"),
+           TEXT_NOTE);
 }
 
 static void write_offer(struct book *book, struct deal *deal) {

@@ -52,8 +52,9 @@ struct writer {
   const struct swing *swings[MAX_SWINGS]; // shown
   size_t count;
   struct name *share;
-  int first, sorted;                // rows of the first swing, and of the first of the sorted ones
-  int base_row, zero_row;           // with the current result; with a price and a delay of zero
+  int first, sorted; // rows of the first swing, and of the first of the sorted ones
+  int base_row,
+      zero_row; // with the current result; with a price and a delay of zero; below, all off
   const struct replica **replicas;  // by option; NULL if nothing moves it
   size_t (*columns)[MAX_SWINGS][2]; // by option: those of its replica; SIZE_MAX: it is not moved
 };
@@ -429,6 +430,10 @@ static size_t zero_columns(const struct writer *writer, const struct option *opt
       columns[of[i]] = (struct replica_column){
           inputs[i], cell_fixed(writer->book, writer->zero_row, COLUMN_BASE), 0, titles[i]};
   }
+  if (inputs[PRICE_ZERO] >= 0 && negotiates_tokens(writer->book, option)) // all at once
+    columns[of[PRICE_ZERO]] = (struct replica_column){
+        model_find(writer->book->scenario->model, "api_discount"),
+        cell_fixed(writer->book, writer->zero_row + 1, COLUMN_BASE), 1, titles[PRICE_ZERO]};
   return first;
 }
 
@@ -510,12 +515,28 @@ static void write_base(const struct writer *writer) {
                                      cell_here(book, writer->base_row - 1, COLUMN_BASE)));
 }
 
+static bool any_negotiates_tokens(const struct book *book) {
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    if (negotiated_price(book, &book->scenario->options[o]) >= 0 &&
+        negotiates_tokens(book, &book->scenario->options[o]))
+      return true;
+  return false;
+}
+
+static void write_other(struct book *book, int row, const char *label, const struct unit *unit,
+                        int value) {
+  put_text(book, row, COLUMN_LABEL, label, TEXT_PLAIN);
+  put_text(book, row, COLUMN_UNIT, unit->text, TEXT_PLAIN);
+  put_formula(book, row, COLUMN_BASE, value, CELL_FORMULA, unit, "=%d", value);
+}
+
 static void write_zero(const struct writer *writer) {
   struct book *book = writer->book;
-  put_text(book, writer->zero_row, COLUMN_LABEL, "A price and a delay of zero, for Negotiation",
-           TEXT_PLAIN);
-  put_text(book, writer->zero_row, COLUMN_UNIT, unit_plain.text, TEXT_PLAIN);
-  put_formula(book, writer->zero_row, COLUMN_BASE, 0, CELL_FORMULA, &unit_plain, "=0");
+  write_other(book, writer->zero_row, "A price and a delay of zero, for Negotiation", &unit_plain,
+              0);
+  if (any_negotiates_tokens(book))
+    write_other(book, writer->zero_row + 1, "A discount of all of a provider's prices, likewise",
+                &unit_percent, 1);
 }
 
 static void write_headings(const struct writer *writer) {
@@ -557,7 +578,7 @@ static void choose_swings(struct writer *writer) {
 // Returns the row after the calculations.
 static int write_tornado(struct writer *writer, int calculations) {
   writer->zero_row = calculations;
-  const int end = lay_out_replicas(writer, calculations + 2);
+  const int end = lay_out_replicas(writer, calculations + 2 + any_negotiates_tokens(writer->book));
   write_base(writer);
   if (negotiation_shown(writer->book))
     write_zero(writer);

@@ -57,7 +57,7 @@ DEFAULTS = {
     "replacement": None,
     # offers
     "reserved_share": 0, "spot_share": 0, "spot_rate": 0, "interruption": 0,
-    "tokens_of": None, "input_price": None, "cached_input_price": None, "output_price": None,
+    "tokens_of": None, "input_price": None, "cached_input_price": None, "output_price": None, "api_discount": 0,
     "cache_hit": 0, "cached_work": 0, "prefill_includes_hits": "no",
     "token_price_input": 0, "token_price_cached": None, "token_price_output": None,
     "sold_share": 100,
@@ -71,7 +71,7 @@ PERCENT = {
     "lease_rate", *finance.MACRS, "demand_growth", "throughput_gain", "price_decline", "rent_decline",
     "inflation", "day_profile", "reserved_share", "spot_share", "interruption", "cache_hit", "cached_work",
     "server_residual", "network_residual", "resale", "remedy", "guarantee_tolerance", "remedy_limit",
-    "replacement", "late_share", "sold_share", "delay_damages", "delay_damages_limit",
+    "replacement", "late_share", "sold_share", "api_discount", "delay_damages", "delay_damages_limit",
 }
 
 DAMAGES = ["delay_damages", "delay_damages_per", "delay_damages_limit", "delay_grace"]
@@ -365,7 +365,7 @@ def api(x, r, other):
     r.api_cost = [0] * len(r.period)
     for t in r.operation:
         for kind, tokens in tokens_by_kind(x, r, r.tokens[t]).items():
-            r.api_cost[t] += tokens / TOKENS_PER_MTOK * prices[kind] * inflated(x, r, t)
+            r.api_cost[t] += tokens / TOKENS_PER_MTOK * prices[kind] * (1 - x.api_discount) * inflated(x, r, t)
     each = {kind: tokens * prices[kind] for kind, tokens in tokens_by_kind(x, r, 1).items()}
     r.parts = {kind: cost / sum(each.values()) for kind, cost in each.items()}
 

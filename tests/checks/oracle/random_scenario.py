@@ -40,7 +40,7 @@ SPOT = ["spot_rate", "spot_share", "interruption"]
 # These are drawn in ways of their own; the last two rates are drawn like any input.
 SECOND_EDITION = {"demand_growth", "throughput_gain", "price_decline", "rent_decline", "inflation", "purchase",
                   "day_profile", "site_power", "grid_intensity", "embodied_carbon",
-                  *RESERVED, *SPOT, "input_price", "cached_input_price", "output_price", "cache_hit", "cached_work",
+                  *RESERVED, *SPOT, "input_price", "cached_input_price", "output_price", "api_discount", "cache_hit", "cached_work",
                   "prefill_includes_hits", "token_price_input", "token_price_cached", "token_price_output",
                   "sold_share"}
 ELSEWHERE_DRAWN = {"electricity_escalation", "colo_escalation"}
@@ -359,7 +359,7 @@ def become_api(rng, draft, option):
     for name in ("input_price", "output_price", "cached_input_price"):
         if name != "cached_input_price" or rng.random() < 0.6:
             option.given[name] = draw(rng, name)
-    for name in ("engineers", "migration_cost"):
+    for name in ("engineers", "migration_cost", "api_discount"):
         if rng.random() < 0.6:
             option.given[name] = draw(rng, name)
     option.given["engineer_cost"] = draw(rng, "engineer_cost")

@@ -131,6 +131,7 @@ INPUTS = {
     "input_price": ("0.05", 3, 3, USD_MTOK),
     "cached_input_price": ("0.01", 1, 3, USD_MTOK),
     "output_price": ("0.2", 15, 2, USD_MTOK),
+    "api_discount": (0, 60, 1, PERCENT),
     "cache_hit": (5, 90, 1, PERCENT),
     "cached_work": (1, 30, 0, PERCENT),
     "token_price_input": ("0.05", 2, 2, USD_MTOK),

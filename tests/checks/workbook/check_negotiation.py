@@ -35,7 +35,7 @@ def sides(sheet):
     found, option = {}, None
     for row in range(1, sheet.last_row() + 1):
         label, values = str(sheet.text(row, 1)), dict(zip(COLUMNS, (sheet.value(row, c) for c in range(4, 14))))
-        heading = re.fullmatch(r"Price position of (.+)'s vendor", label)
+        heading = re.fullmatch(r"Price position of (.+)'s (?:vendor|provider)", label)
         option = heading[1].lower() if heading else option
         target = re.fullmatch(r'(?:Same cost per token as|\d+ % below) (.+)', label)
         if label == 'Today':
@@ -100,6 +100,27 @@ def check_sheet(name, settings, wanted):
             check_target(scenario, settings, option, today, target)
         if not settings:
             check_interval(scenario, option, today, targets[0])
+
+
+def check_token_prices():
+    """A provider's prices all move alike, as a discount on them does."""
+    example = (ROOT / 'examples' / 'own-rent-api.ini').read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Path(folder, 'tokens.ini')
+        scenario.write_text(example + 'api_discount = 10 %\n')
+        sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), ())).sheets['Negotiation']
+        today, *targets = sides(sheet)['token api']
+        prices = {key: value['value'] for option in run_json('compare', scenario)['options'] if option['id'] == 'api'
+                  for key, value in option['inputs'].items() if key in ('output_price', 'input_price')}
+        expect(today['input'] == 'output_price' and near(today['discount'], 0.1) and len(prices) == 2, f'{today}, {prices}')
+        for target in targets:
+            wanted = min(costs(scenario)[other] for other in ('own', 'cloud')) * (1 - target['saving'])
+            share = target['price'] / today['price']
+            alike = [f'--set=api.{key}={value * share!r} USD/Mtok' for key, value in prices.items()]
+            expect(near(costs(scenario, *alike)['api'], wanted), f'{target}: all prices times {share}, not {wanted}')
+            off = f'--set=api.api_discount={100 * target["discount"]!r} %'
+            expect(near(costs(scenario, off)['api'], wanted), f'{target}: {off}, not {wanted}')
+            expect(near(target['net'], 0.9 * target['price']), f'{target}')
 
 
 def check_guarantees():
@@ -169,8 +190,8 @@ def check_price_terms():
         labels = [str(sheet.text(row, 1)) for row in range(1, sheet.last_row() + 1)]
         told, said = ([sorted(line.partition('H200: ')[2].split(', ')) for line in lines
                        if line.startswith('Moves with the price of H200')] for lines in (labels, solved.get('notes', [])))
-        expect(told == ([sorted(words.split(', '))] if words else []), f'{case}: {told}')
-        expect(said == told, f'{case}: solve says {said}')
+        expect(told == [sorted((words or 'nothing else').split(', '))], f'{case}: {told}')
+        expect(said == (told if words else []), f'{case}: solve says {said}')
 
 
 LATE = ('on_time_cost_per_mtok', 'late_increase', 'late_damages', 'late_damages_per_week', 'late_damages_share')
@@ -237,6 +258,7 @@ def main():
     count.test('offer without guarantees', check_offer_without_guarantees)
     count.test('late', check_late)
     count.test('price terms', check_price_terms)
+    count.test('token prices', check_token_prices)
     count.test('guarantees', check_guarantees)
     count.test('guarantees of cases', check_guarantees_of_cases)
     for name, sheet in SHEETS.items():
