@@ -56,6 +56,8 @@ static double total(const struct variation *variation, size_t option, int declar
 }
 
 static bool moves(const struct variation *variation, size_t option, int declaration) {
+  if (!option_has(&variation->scenario->options[option], declaration))
+    return false;
   const double a = total(variation, option, declaration, 0);
   const double b = total(variation, option, declaration, 1);
   return fabs(a - b) > MOVES * fmax(fabs(a), fabs(b));

@@ -102,12 +102,15 @@ def check_sheet(name, settings, wanted):
             check_interval(scenario, option, today, targets[0])
 
 
+OWN_OPEX = '[item care]\nlabel = Care\nunit = USD/yr\ngroup = opex\nformula = 9 USD/gpu/yr * accelerators\n'  # the API has none
+
+
 def check_token_prices():
     """A provider's prices all move alike, as a discount on them does."""
     example = (ROOT / 'examples' / 'own-rent-api.ini').read_text()
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder, 'tokens.ini')
-        scenario.write_text(example + 'api_discount = 10 %\n')
+        scenario.write_text(example + 'api_discount = 10 %\n' + OWN_OPEX)
         sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), ())).sheets['Negotiation']
         today, *targets = sides(sheet)['token api']
         prices = {key: value['value'] for option in run_json('compare', scenario)['options'] if option['id'] == 'api'
