@@ -153,7 +153,8 @@ def at_limits(machine):
             result['window_tokens_per_s'] *= share
             result['step_seconds'] /= share
             result['samples'] = [seconds / share for seconds in result['samples']]
-            result['ci95_low'], result['ci95_high'] = result['ci95_low'] * share, result['ci95_high'] * share
+            for end in ('ci95_low', 'ci95_high'):  # null of too few samples
+                result[end] = result[end] and result[end] * share
         save(folder / f'at-{watts}.json', record)
     return folder
 
