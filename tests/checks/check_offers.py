@@ -103,6 +103,7 @@ BAD_APIS = [
     ('api = ap003\noutput_price = 2 USD/Mtok\n', "both 'api' and 'output_price'"),
     ('output_price = 2 USD/Mtok\n', "needs 'input_price'"),
     ('input_price = 2 USD/Mtok\n', "without 'output_price'"),
+    ('api = ap003\ndiscount = 5 %\n', "'discount' has no effect there: state 'api_discount'"),
     ('api = ap003\nload_power = 700 W\n', "'load_power' has no effect there"),
     ('api = ap003\naccelerators = 8\n', "'accelerators' has no effect there"),
     ('api = ap003\nthroughput = 1000 token/s\n', "'throughput' has no effect there"),

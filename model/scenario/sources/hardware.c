@@ -67,6 +67,15 @@ static void take_api(const struct resolving *resolving, const struct table *tabl
   }
 }
 
+// ": state 'api_discount'" of a discount on hardware; "" if a provider has nothing like the input.
+static const char *api_hint(const struct resolving *resolving, const char *name) {
+  struct arena *arena = resolving->diagnostics->arena;
+  const char *instead = arena_printf(arena, "api_%s", name);
+  return model_find(resolving->scenario->model, instead) < 0
+             ? ""
+             : arena_printf(arena, ": state '%s'", instead);
+}
+
 static void leave_out_hardware(const struct resolving *resolving, const struct figure **figures) {
   const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
@@ -75,8 +84,9 @@ static void leave_out_hardware(const struct resolving *resolving, const struct f
       continue;
     if (figure_is_of_option(figures[d]))
       diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "option '%s' buys tokens from a provider: '%s' has no effect there",
-                        resolving->option->id, model->declarations[d].name);
+                        "option '%s' buys tokens from a provider: '%s' has no effect there%s",
+                        resolving->option->id, model->declarations[d].name,
+                        api_hint(resolving, model->declarations[d].name));
     figures[d] = &figure_none;
   }
 }
