@@ -216,23 +216,31 @@ static bool names_something(const struct node *node) {
 
 static bool is_there(struct builder *builder, int declaration);
 
-// The formula without the terms that the option does not have; NULL if nothing is left.
-static const struct node *what_is_left(struct builder *builder, const struct node *node) {
+// The formula without the terms that the option does not have; NULL if nothing is left. What is
+// left of a sum counts if it is more than a number; so does, of those present, that of a difference
+// without what is subtracted.
+static const struct node *what_is_left(struct builder *builder, const struct node *node,
+                                       bool of_those_present) {
   const struct node *left[MAX_ARGUMENTS];
   int count = 0;
-  bool whole = true;
+  bool whole = true, first = false;
   if (node->kind == NODE_NAME && node->declaration >= 0)
     return is_there(builder, node->declaration) ? node : NULL;
   for (int i = 0; i < node->argument_count; i++) {
-    const struct node *argument = what_is_left(builder, node->arguments[i]);
+    const struct node *argument = what_is_left(builder, node->arguments[i], of_those_present);
     whole &= argument == node->arguments[i];
+    first |= argument && i == 0;
     if (argument)
       left[count++] = argument;
   }
   if (whole)
     return node;
-  if (count < node->argument_count) // a remaining term of a sum counts if it is more than a number
-    return node->kind == NODE_ADD && count == 1 && names_something(left[0]) ? left[0] : NULL;
+  if (count < node->argument_count)
+    return count == 1 && names_something(left[0]) &&
+                   (node->kind == NODE_ADD ||
+                    (node->kind == NODE_SUBTRACT && first && of_those_present))
+               ? left[0]
+               : NULL;
   struct node *copy = arena_alloc(builder->arena, sizeof *copy);
   *copy = *node;
   for (int i = 0; i < count; i++)
@@ -248,10 +256,11 @@ static bool is_there(struct builder *builder, int declaration) {
     return graph->state[declaration] != GRAPH_ABSENT;
   const struct alternative *alternative =
       &graph->model->declarations[declaration].alternatives[graph->state[declaration]];
+  const bool of_those_present = graph->model->declarations[declaration].of_those_present;
   graph->formulas[declaration] = alternative->formula;
-  if (!builder->leaves_out)
+  if (!builder->leaves_out && !of_those_present)
     return true;
-  const struct node *left = what_is_left(builder, alternative->formula);
+  const struct node *left = what_is_left(builder, alternative->formula, of_those_present);
   if (!left)
     graph->state[declaration] = GRAPH_ABSENT;
   graph->formulas[declaration] = left;

@@ -62,6 +62,7 @@ struct declaration {
   // Rules of inputs, a few of which items have too, as described in model_read.h; values in base
   // units.
   bool required, integer, property, per_option, in_rent;
+  bool of_those_present; // terms of its sum that an option lacks are left out
   bool typed, mentioned; // only the scenario's text can give it; whether it does
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;
   double default_value, rent_default, min, max;

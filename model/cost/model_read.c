@@ -279,6 +279,7 @@ static const struct attribute {
     {"unit", IN(INPUT) | COMPUTED | IN(CHECK), read_unit, 0},
     {"group", IN(INPUT) | COMPUTED, read_group, 0},
     {"times", COMPUTED, read_times, 0},
+    {"of_those_present", COMPUTED, read_yes, AT(of_those_present)},
     {"choices", IN(INPUT), read_choices, 0},
     {"default", IN(INPUT), read_default, 0},
     {"min", IN(INPUT), read_min, 0},

@@ -46,6 +46,7 @@
 //                     role = headline | category; varies = yes: per period if a formula is
 //     absent_with     NAME: as for an input
 //     times           NAME: in options that have it, each formula is multiplied by that item
+//     of_those_present  yes: terms of its sum that an option lacks are left out
 //     none_below      NAME: if that item is below zero, this one is absent, whatever its formula
 //     none_without    NAME: the same where that item is not above zero
 //     none            TEXT that faces show in its place

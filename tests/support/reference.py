@@ -35,7 +35,8 @@ COMPUTED = '''
 ## Computed lines
 
 One number for each option unless the line is *per period*, which has a value for each period of the timeline. Where several
-formulas are given, the first holds whose named inputs the option gives.
+formulas are given, the first holds whose named inputs the option gives. A sum *of those present* leaves out what the option
+does not have.
 '''
 
 
@@ -122,7 +123,8 @@ def input_row(_, name, keys):
 
 
 def computed_row(kind, name, keys):
-    label = keys['label'] + (', *per period*' if kind == 'series' else '')
+    label = (keys['label'] + (', *per period*' if kind == 'series' else '')
+             + (', *of those present*' if 'of_those_present' in keys else ''))
     return row(f'`{name_of(name)}`', label, keys.get('unit', ''), formulas(keys))
 
 
