@@ -76,8 +76,6 @@ static void settle_pair(const struct resolving *resolving, size_t which, int sha
     figures[share] = settled.share;
   if (!inputs_is_change(resolving->scenario, stated.sum))
     figures[sum] = settled.sum;
-  if (!figure_exists(figures[share]) && figures[sum]->value > 0)
-    figures[share] = resolving_keep(resolving, no_share(figures[sum]));
 }
 
 // A statement of a sum in any case, or NULL.
