@@ -114,10 +114,10 @@ const char *option_none(const struct scenario *scenario, const struct option *op
                         int declaration) {
   const struct declaration *item = &scenario->model->declarations[declaration];
   const int below = item->none_below, without = item->none_without;
-  const bool is_none = (below >= 0 && option_has(option, below) &&
-                        option_value(scenario, option, below, 0) < 0) ||
-                       (without >= 0 && option_has(option, without) &&
-                        option_value(scenario, option, without, 0) <= 0);
+  const bool is_none =
+      (below >= 0 && option_has(option, below) && option_value(scenario, option, below, 0) < 0) ||
+      (without >= 0 && option_has(option, without) &&
+       option_value(scenario, option, without, 0) <= 0);
   return is_none ? item->none : NULL;
 }
 

@@ -142,7 +142,10 @@ static struct service utilization_of(const struct scenario *scenario, const stru
   const char *shown =
       arena_printf(arena, "%.1f %% %s", 100 * option_amount(scenario, option, "utilization"),
                    measured ? "by tokens served" : "as stated");
-  return option->provider ? (struct service){0} : (struct service){shown, shown, measured};
+  struct service service = {0};
+  if (!option->provider)
+    service = (struct service){shown, shown, measured};
+  return service;
 }
 
 // Stated utilizations may differ for good reasons; one that is stated beside one that was measured

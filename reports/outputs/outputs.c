@@ -85,7 +85,7 @@ static int write_saving(struct book *book, const char *label, const char *key, c
 
 static void write_accelerators(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  const char *names[scenario->option_count];
+  const char **names = arena_array(book->arena, scenario->option_count, sizeof *names);
   for (size_t o = 0; o < scenario->option_count; o++)
     names[o] = scenario->options[o].accelerator_name;
   int row = outputs_labels(book, "Accelerator", "accelerator", "-");

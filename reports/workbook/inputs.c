@@ -484,10 +484,12 @@ static double next_step(const struct model *model, double step_h) {
 
 static void write_timeline(struct book *book) {
   const struct model *model = book->scenario->model;
-  double step_h = 0;
-  write_lists(book, step_h);
-  for (double next = next_step(model, step_h); next > step_h; next = next_step(model, step_h))
-    write_lists(book, step_h = next);
+  double step_h = 0, written_h = -1;
+  while (step_h > written_h) {
+    write_lists(book, step_h);
+    written_h = step_h;
+    step_h = next_step(model, written_h);
+  }
 }
 
 // One zero cell for everything that does not apply.
