@@ -92,6 +92,20 @@ static double price_for(const struct moved *moved, double cost, double quoted) {
   return low + (high - low) / 2;
 }
 
+// Between the two prices, as discounts are of the list price; 1 for a rent.
+static double paid_share(const struct moved *moved, double quoted, double worth) {
+  const struct model *model = moved->variation->scenario->model;
+  const int list = model_find(model, "list_price"), net = model_find(model, "net_price");
+  double lists[2], nets[2];
+  for (int i = 0; i < 2; i++) {
+    cost_at(moved, i ? worth : quoted);
+    lists[i] = list < 0 ? NAN : variation_item(moved->variation, moved->option, list, 0);
+    nets[i] = net < 0 ? NAN : variation_item(moved->variation, moved->option, net, 0);
+  }
+  const double share = (nets[1] - nets[0]) / (lists[1] - lists[0]);
+  return isfinite(share) ? share : 1;
+}
+
 static int scale(const struct shortfall *shortfall, const struct moved *moved, const char *input,
                  double share, struct diagnostics *diagnostics) {
   struct target target;
@@ -179,5 +193,6 @@ const struct shortfall *shortfall_ask(const struct scenario *scenario,
       scale(shortfall, &moved, "load_power", delivered->watts, diagnostics))
     return NULL;
   shortfall->worth = price_for(&moved, shortfall->cost, shortfall->quoted);
+  shortfall->paid_share = paid_share(&moved, shortfall->quoted, shortfall->worth);
   return shortfall;
 }

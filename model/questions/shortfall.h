@@ -31,6 +31,7 @@ struct shortfall {
   const struct offer_guarantee *guarantee; // the one that changed the option
   int price;            // its declaration: NAME_usd if it is in USD and the report is not
   double quoted, worth; // the quoted price, and that at which the costs are equal; NAN: none
+  double paid_share;    // of a change of that price which is paid: less than 1 after a discount
   double cost;          // per Mtok, as guaranteed, in base units
   double count;         // accelerators
   double hour;          // cost of one accelerator-hour, as guaranteed, in base units; NAN: unknown

@@ -146,11 +146,12 @@ static void note_worth(const struct telling *telling) {
   }
   answer_note(telling->answer, "Worth: ",
               "as delivered, %s costs as much per token at %s as guaranteed at %s: %s for all "
-              "%.0f, before knock-on effects.",
+              "%.0f%s, before knock-on effects.",
               option, quantity_words(worth->worth, &price->unit, 5, telling->arena),
               quantity_words(worth->quoted, &price->unit, 5, telling->arena),
-              money_text((worth->quoted - worth->worth) * worth->count, currency, telling->arena),
-              worth->count);
+              money_text((worth->quoted - worth->worth) * worth->count * worth->paid_share,
+                         currency, telling->arena),
+              worth->count, worth->paid_share < 1 ? " after the discount" : "");
 }
 
 static struct telling telling_of(struct answer *answer, const struct settlement *settlement,

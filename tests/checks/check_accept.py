@@ -240,6 +240,18 @@ def test_worth_in_another_currency(folder):
     expect(said[0] == said[1] and 'USD for all 64' in said[1], str(said))
 
 
+def test_worth_after_a_discount(folder):
+    """The same price as a net one and as a list price with a discount: the shortfall costs as much."""
+    offered, scenario = Path(folder) / 'offer.ini', Path(folder) / 'quoted.ini'
+    shutil.copy(EXAMPLE / 'quoted.ini', scenario)
+    text, said = (EXAMPLE / 'offer.ini').read_text(), []
+    for price in ('27500 USD/gpu', '34375 USD/gpu\ndiscount = 20 %'):
+        offered.write_text(text.replace('27500 USD/gpu', price))
+        answer = accept(offered, EXAMPLE / 'records', '--for', 'decoding', '--scenario', scenario)
+        said.append(re.search(r'([\d,]+ USD for all 64)(.*?),', str(answer['notes'])).groups())
+    expect(said[0] == (said[1][0], '') and said[1][1] == ' after the discount', str(said))
+
+
 def test_parity(folder):
     """At the reported price, `solve` finds that what was delivered costs the same as what was guaranteed."""
     scenario = EXAMPLE / 'quoted.ini'
