@@ -19,6 +19,11 @@ bool texts_have(const struct texts *texts, const char *text) {
   return false;
 }
 
+bool text_ends_in(const char *text, const char *ending) {
+  const size_t length = strlen(text), behind = strlen(ending);
+  return length > behind && !strcmp(text + length - behind, ending);
+}
+
 const char *texts_joined(const struct texts *texts, struct arena *arena) {
   return texts_joined_by(texts, ", ", arena);
 }

@@ -22,6 +22,9 @@ void texts_add(struct texts *texts, struct arena *arena, const char *format, ...
 // Whether the list has a text equal to this one.
 bool texts_have(const struct texts *texts, const char *text);
 
+// Whether the text is longer than the ending, ".json", and ends in it.
+bool text_ends_in(const char *text, const char *ending);
+
 // "a, b, c": all texts, separated by commas, or by `between`.
 const char *texts_joined(const struct texts *texts, struct arena *arena);
 const char *texts_joined_by(const struct texts *texts, const char *between, struct arena *arena);

@@ -53,11 +53,6 @@ static void add_cited(struct cited_files *cited, const json_t *object, const cha
   }
 }
 
-static bool ends_in_json(const char *name) {
-  const size_t length = strlen(name);
-  return length > 5 && !strcmp(name + length - 5, ".json");
-}
-
 struct cited_files cited_by_members(const struct tar_member *members, const char *const *digests,
                                     size_t count, struct arena *arena) {
   struct cited_files cited = {0};
@@ -67,7 +62,7 @@ struct cited_files cited_by_members(const struct tar_member *members, const char
     if (!digests[i])
       continue;
     all[trusted++] = (struct digested){digests[i], members[i].name};
-    if (!ends_in_json(members[i].name))
+    if (!text_ends_in(members[i].name, ".json"))
       continue;
     json_t *object = json_loadb(members[i].bytes, members[i].size, 0, NULL);
     add_cited(&cited, object, members[i].name, arena);

@@ -13,11 +13,6 @@ enum { WHOLE = 64, SHORT = 8 };
 
 static const char ID[] = "id";
 
-static bool is_csv(const char *name) {
-  const size_t length = strlen(name);
-  return length > 4 && !strcmp(name + length - 4, ".csv");
-}
-
 static const char *sha256(const char *bytes, size_t size, struct arena *arena) {
   const struct source source = {"", bytes, size};
   return source_sha256(&source, arena);
@@ -103,7 +98,7 @@ const char *row_digests_of(const struct tar_member *members, size_t count, struc
   for (size_t i = 0; i < count; i++) {
     const char *why;
     const struct table *table =
-        is_csv(members[i].name) ? read_table(&members[i], &why, arena) : NULL;
+        text_ends_in(members[i].name, ".csv") ? read_table(&members[i], &why, arena) : NULL;
     json_t *digests = table ? table_digests(table, arena) : NULL;
     if (digests)
       json_object_set_new(all, members[i].name, digests);

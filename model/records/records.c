@@ -15,8 +15,7 @@
 #include <string.h>
 
 static int is_record_name(const struct dirent *entry) {
-  const char *point = strrchr(entry->d_name, '.');
-  return entry->d_name[0] != '.' && point && strcmp(point, ".json") == 0;
+  return entry->d_name[0] != '.' && text_ends_in(entry->d_name, ".json");
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b) {

@@ -125,11 +125,10 @@ static struct clerk_reply show_list(struct clerk *clerk, const struct frame *fra
 // ---- records
 
 static bool is_record_name(const char *name) {
-  static const char suffix[] = ".json";
   const size_t length = strlen(name);
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  return *name != '.' && length >= sizeof suffix && length <= MAX_NAME_LENGTH &&
-         strspn(name, letters) == length && !strcmp(name + length - strlen(suffix), suffix);
+  return *name != '.' && length <= MAX_NAME_LENGTH && strspn(name, letters) == length &&
+         text_ends_in(name, ".json");
 }
 
 // An error if the record is not this node's.

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/source.h"
 #include "base/source_file.h"
+#include "base/texts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -298,9 +299,7 @@ done:
 }
 
 static bool is_record(const char *name) {
-  static const char suffix[] = ".json";
-  const size_t length = strlen(name);
-  return *name != '.' && length >= sizeof suffix && !strcmp(name + length - strlen(suffix), suffix);
+  return *name != '.' && text_ends_in(name, ".json");
 }
 
 int courier_send(struct courier *courier) {

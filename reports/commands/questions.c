@@ -3,6 +3,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/records/records.h"
 #include "model/scenario/scenario.h"
 #include "reports/answers/served.h"
@@ -104,11 +105,6 @@ int command_plan(struct run *run) {
 
 // ---- served: of records, without a scenario
 
-static bool is_record(const char *path) {
-  const size_t length = strlen(path), ending = strlen(".json");
-  return length > ending && !strcmp(path + length - ending, ".json");
-}
-
 static int show_records(struct run *run) {
   struct records records = {0};
   const struct options *options = &run->options;
@@ -129,7 +125,7 @@ static int show_records(struct run *run) {
 }
 
 int command_served(struct run *run) {
-  if (is_record(run->options.arguments[0]))
+  if (text_ends_in(run->options.arguments[0], ".json"))
     return show_records(run);
   if (run->options.argument_count == 1)
     return command_question(run);

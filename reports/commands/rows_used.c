@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/catalog/columns.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -29,8 +30,7 @@ struct listing {
 
 static const struct table *table_of(const struct source *source, struct arena *arena) {
   struct diagnostics unheard = {.arena = arena};
-  const size_t length = strlen(source->name);
-  if (length < 4 || strcmp(source->name + length - 4, ".csv") != 0)
+  if (!text_ends_in(source->name, ".csv"))
     return NULL;
   const struct table *table = csv_read(source, source->name, arena, &unheard);
   return table && table_column(table, "id") >= 0 ? table : NULL;

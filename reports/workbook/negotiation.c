@@ -535,13 +535,6 @@ static void write_late(struct book *book, const struct option_sheet *sheet) {
   book->row++;
 }
 
-static bool is_among(const struct texts *texts, const char *text) {
-  for (size_t i = 0; i < texts->count; i++)
-    if (!strcmp(texts->list[i], text))
-      return true;
-  return false;
-}
-
 // What else the price moves in any case, as the case can be switched.
 static void write_price_terms(struct book *book, const struct deal *deal) {
   struct texts all = {0};
@@ -557,7 +550,7 @@ static void write_price_terms(struct book *book, const struct deal *deal) {
   for (in_case.selected = 0; in_case.selected < in_case.case_count; in_case.selected++) {
     const struct texts terms = price_terms(&in_case, target, option, book->arena);
     for (size_t i = 0; i < terms.count; i++)
-      if (!is_among(&all, terms.list[i]))
+      if (!texts_have(&all, terms.list[i]))
         texts_add(&all, book->arena, "%s", terms.list[i]);
   }
   put_text(book, book->row++, 0,
