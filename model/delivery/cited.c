@@ -2,6 +2,7 @@
 
 #include "base/short_text.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/records/production.h"
 #include "model/records/serving.h"
 

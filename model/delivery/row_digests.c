@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/short_text.h"
 #include "base/source.h"
+#include "base/texts.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "base/json_in.h"
 #include "base/process.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/evidence/date.h"
 #include "model/records/measurement_fields.h"
 #include "model/records/measurement_file.h"
