@@ -52,6 +52,7 @@ struct figure {
   const char *part_of;             // the input whose figure includes it, "list_price"; or NULL
   bool in_usd;                     // an amount in USD, in a report in another currency
   bool contained;                  // in what was measured of the whole node: nothing moves it alone
+  bool follows;                    // in a list that has ended: the value before, whatever that is
   const struct list_figure *years; // [year_count] of a list by year, whose first value is `value`
   size_t year_count;               // 0: a single value
   double step_h;                   // of the list as typed; 0: by year

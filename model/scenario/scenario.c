@@ -99,6 +99,19 @@ const struct figure *option_figure(const struct scenario *scenario, const struct
              : option->figures[which_case * (size_t)scenario->model->count + (size_t)declaration];
 }
 
+int option_follower(const struct scenario *scenario, const struct option *option, int declaration) {
+  const struct declaration *declarations = scenario->model->declarations;
+  const int input = model_named(scenario->model, declaration), of = declarations[input].year_of;
+  const struct declaration *list = of < 0 ? NULL : &declarations[of];
+  for (int i = 1; list && i < list->year_count; i++) {
+    const int next = graph_stated(option->graph, list->years[i]);
+    if (list->years[i - 1] == input && option->graph->state[next] == GRAPH_INPUT &&
+        option_figure(scenario, option, scenario->selected, next)->follows)
+      return next;
+  }
+  return -1;
+}
+
 double option_value(const struct scenario *scenario, const struct option *option, int declaration,
                     int period) {
   return evaluation_at(option->evaluation, declaration, period)[scenario->selected];

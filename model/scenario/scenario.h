@@ -151,6 +151,10 @@ struct texts scenario_all_warnings(const struct scenario *scenario, struct arena
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration);
 
+// The input of a list by year or step that takes an input's value in the selected case, because the
+// case's list ends there and another case's does not; or -1.
+int option_follower(const struct scenario *scenario, const struct option *option, int declaration);
+
 // The value of a line item or input in the selected case, in base units; period 0 for scalars.
 double option_value(const struct scenario *scenario, const struct option *option, int declaration,
                     int period);

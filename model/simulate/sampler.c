@@ -52,11 +52,22 @@ static void note(struct sampler_setup *setup, const char *text) {
 // The fate of a stated range.
 enum fate { UNUSED, ONLY_SOLVED, DRAWN };
 
+// What follows an input is drawn with it, unless it has a range of its own.
+static void draw_followers(struct sampler_setup *setup, size_t o) {
+  const int count = setup->scenario->model->count;
+  int *variables = &setup->variables[o * (size_t)count];
+  for (int d = 0; d < count; d++) {
+    const int next = option_follower(setup->scenario, &setup->scenario->options[o], d);
+    if (next >= 0 && variables[next] == -1)
+      variables[next] = variables[d];
+  }
+}
+
 // The range as which each input is drawn, and the fate of those stated.
 static void find_fates(struct sampler_setup *setup, enum fate *fates) {
   const struct scenario *scenario = setup->scenario;
   size_t count = (size_t)scenario->model->count;
-  for (size_t o = 0; o < scenario->option_count; o++)
+  for (size_t o = 0; o < scenario->option_count; o++) {
     for (size_t d = 0; d < count; d++) {
       const struct option *option = &scenario->options[o];
       int stated = option_stated_range(scenario, option, (int)d);
@@ -67,6 +78,8 @@ static void find_fates(struct sampler_setup *setup, enum fate *fates) {
       else if (stated >= 0 && fates[stated] == UNUSED)
         fates[stated] = ONLY_SOLVED;
     }
+    draw_followers(setup, o);
+  }
 }
 
 // The keys of the ranges that are drawn as this one: "a.throughput = b.throughput"; NULL for none.

@@ -464,8 +464,9 @@ struct variation *variation_new(const struct scenario *scenario, size_t width,
 
 void variation_set(struct variation *variation, struct target target, size_t column, double value) {
   for (size_t o = 0; o < variation->scenario->option_count; o++)
-    if (target_moves(variation->scenario, target, o))
-      evaluation_at(variation->evaluations[o], target.declaration, 0)[column] = value;
+    for (int d = target_moves(variation->scenario, target, o) ? target.declaration : -1; d >= 0;
+         d = option_follower(variation->scenario, &variation->scenario->options[o], d))
+      evaluation_at(variation->evaluations[o], d, 0)[column] = value;
 }
 
 void variation_evaluate(struct variation *variation) {

@@ -109,7 +109,11 @@ static const char *followed(struct book *book, const struct input *input, size_t
   bool same = cell_value(book, input, which_case) == cell_value(book, input, 0);
   bool own = origin_layers[figure->origin].of_case && !is_silent(book, input->declaration, figure);
   if (!which_case || own || !same)
-    return NULL;
+    return figure->follows
+               ? arena_printf(
+                     arena, "=%s",
+                     cell_here(book, case_row(book, input, input->row, which_case), column - 1))
+               : NULL;
   return arena_printf(arena, "=%s",
                       cell_address(case_row(book, input, input->row, 0), case_column(input, 0),
                                    ADDRESS_COLUMN, arena));

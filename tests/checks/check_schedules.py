@@ -40,6 +40,9 @@ def item(path, name, option, *arguments):
 
 ENGINEERS, TARIFF = 'engineers = 2 FTE', 'electricity_price = 0.08 USD/kWh'
 LISTED = ((ENGINEERS, 'engineers = 2, 1, 1 FTE'),)
+# Two years, in a scenario with a case that states four.
+BESIDE = ((ENGINEERS, 'engineers = 2, 1 FTE'),
+          ('[option h200]', '[case lean]\nmi325x.engineers = 1, 2, 3, 4 FTE\n[option h200]'))
 
 # What is replaced by what, further arguments, and a series of mi325x from period 1 on.
 SERIES = {
@@ -62,6 +65,11 @@ SERIES = {
                                            '[option h200]')), ('--case', 'lean'), 'engineering_cost', (1, 2, 3)),
     'beside that case': ((*LISTED, ('[option h200]', '[case lean]\nmi325x.engineers = 1, 2, 3, 4 FTE\n'
                                     '[option h200]')), (), 'engineering_cost', (2, 1, 1)),
+    'one year by --set, beside that case': (
+        BESIDE, ('--set', 'mi325x.engineers_year_2=5 FTE'), 'engineering_cost', (2, 5, 5)),
+    'two years by --set, beside that case': (
+        BESIDE, ('--set', 'mi325x.engineers_year_3=4 FTE', '--set', 'mi325x.engineers_year_2=5 FTE'),
+        'engineering_cost', (2, 5, 4)),
     'common, beside an own number': (((f'{TARIFF}\n', f'{TARIFF}\nengineers = 7, 8 FTE\n'),), (),
                                      'engineering_cost', (2, 2, 2)),
     'growing as well': (LISTED, ('--set', 'wage_growth=10 %/yr'), 'engineering_cost', (2, 1.1, 1.21)),
@@ -388,6 +396,26 @@ def check_swings(folder, changes, wanted):
     expect({key for key in cells if key.endswith('_scale')} == wanted, f'cells: {sorted(cells)}')
 
 
+def check_ended(folder):
+    """The last value of a list holds on, by whatever its value is changed, also where a case has a longer list."""
+    name = 'mi325x.engineers_year_2'
+    ranged = ('[case lean]', f'[range]\n{name} = uniform(0, 4) FTE\n[case lean]')
+    ranges = Path(told(folder, (*BESIDE, ranged))).rename(Path(folder, 'ranged.ini'))
+    path = told(folder, BESIDE)
+    at = {fte: item(path, 'cost_per_mtok', 'mi325x', '--set', f'{name}={fte} FTE') for fte in (0.2, 2, 3.8)}
+    for percentile, fte in (('P5', 0.2), ('P50', 2), ('P95', 3.8)):
+        found = costs(ranges, 'mi325x')[percentile]
+        expect(near(found, at[fte], 1e-3), f'{percentile}: {found}, not {at}')
+    found = run_json('solve', path, '--option', 'mi325x', '--for', 'engineers_year_2', '--target', f'{at[3.8]!r} USD/Mtok')
+    expect(near(found['values'][0], 3.8, 1e-6), found)
+    book = Path(folder, 'ended.xlsx')
+    expect_exit(run('report', path, '-o', book, '-q'), DONE)
+    inputs = layout.Inputs(xlsx.read(book))
+    for year in [year for row in inputs.lists for year in row.years if row.key == 'mi325x.engineers']:
+        cells = [inputs.sheet.cell(*year.cells[name]).formula for name in ('base', 'lean')]
+        expect([cell is not None for cell in cells] == [year.key[-1] in '34', False], f'{year.key}: {cells}')
+
+
 def check_wait(folder):
     """A later buyer finds the costs of other years, which years counted from the purchase do not give."""
     path = Path(folder, 'wait.ini')
@@ -421,7 +449,7 @@ def main():
         for check in (check_periods, check_child_file, check_provenance, check_explained, check_range,
                       check_factor_of_a_number, check_warned, check_of_another_option, check_solve, check_staged,
                       check_accelerators, check_bought_once, check_shares, check_grade, check_range_in_a_case,
-                      check_wait, check_rent):
+                      check_ended, check_wait, check_rent):
             count.test(check.__name__, check, folder)
     count.finish()
 

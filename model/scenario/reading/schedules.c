@@ -275,12 +275,6 @@ static const struct figure *as_list(const struct resolving *resolving,
   return resolving_keep(resolving, list);
 }
 
-static void put(const struct resolving *resolving, const struct figure **figures, int declaration,
-                struct figure figure) {
-  if (figures[declaration]->origin < figure.origin)
-    figures[declaration] = resolving_keep(resolving, figure);
-}
-
 // A list by age ends at zero, and never rises.
 static void check_ages(const struct resolving *resolving, const struct figure **figures,
                        const struct declaration *input, size_t count) {
@@ -318,21 +312,34 @@ static void put_scale(const struct resolving *resolving, const struct figure **f
     figures[scale] = resolving_keep(resolving, list);
 }
 
+// A value of the list; beyond its end, zero where it goes by age.
+static struct figure value_at(const struct figure *list, const struct declaration *input, size_t at,
+                              struct arena *arena) {
+  struct figure figure = *list;
+  const bool beyond = at >= list->year_count;
+  const struct list_figure *year = &list->years[beyond ? list->year_count - 1 : at];
+  figure.value = beyond ? 0 : year->value;
+  figure.text = beyond ? quantity_text(0, &input->unit, arena) : year->text;
+  figure.place = year->place;
+  figure.years = NULL;
+  figure.year_count = 0;
+  return figure;
+}
+
 static void put_years(const struct resolving *resolving, const struct figure **figures,
                       int declaration, size_t count) {
   const struct declaration *input = &resolving->scenario->model->declarations[declaration];
   struct figure list = *as_list(resolving, figures[declaration]);
   for (size_t i = 0; i < count; i++) {
     const size_t at = index_at(&list, input, i);
-    const struct list_figure *year = &list.years[at < list.year_count ? at : list.year_count - 1];
-    struct figure figure = list;
-    const bool beyond = input->ages && at >= list.year_count;
-    figure.value = beyond ? 0 : year->value;
-    figure.text = beyond ? quantity_text(0, &input->unit, resolving->arena) : year->text;
-    figure.place = year->place;
-    figure.years = NULL;
-    figure.year_count = 0;
-    put(resolving, figures, input->years[i], figure);
+    const int year = input->years[i];
+    struct figure figure = value_at(&list, input, at, resolving->arena);
+    if (at >= list.year_count && !input->ages) {
+      figure = *figures[input->years[i - 1]]; // which a case or --set may have given alone
+      figure.follows = true;
+    }
+    if (figures[year]->origin < list.origin)
+      figures[year] = resolving_keep(resolving, figure);
   }
   if (input->ages)
     check_ages(resolving, figures, input, count);
