@@ -64,7 +64,7 @@ int negotiated_price(const struct book *book, const struct option *option) {
   const struct scenario *scenario = book->scenario;
   const int priced = negotiates_tokens(book, option) ? model_find(scenario->model, "output_price")
                                                      : option_price(scenario, option);
-  const int price = option_stated(option, priced);
+  const int price = option_moved(option, priced);
   const bool there = price >= 0 && option->graph->state[price] == GRAPH_INPUT &&
                      option_value(scenario, option, price, 0) > 0;
   return there && rival_of(book, (size_t)(option - scenario->options)) >= 0 ? price : -1;
@@ -120,7 +120,7 @@ struct deal {
   const struct option_sheet *option, *rival;
   const char *rival_words;           // "B200, 64 GPUs", or "the cheapest alternative"
   const char *rival_cost;            // a formula: its cost, or the lowest of theirs
-  int price, discount;               // declarations; discount is -1 for a rent or a list by year
+  int price, discount;               // declarations; discount is -1 for a rent or a list
   double cost, other, paid;          // as in cells: its own cost, the rival's, the price paid
   int today;                         // the row of current values; then that for a price of zero
   const struct solve_spread *spread; // over the price at the rival's cost; NULL without ranges
@@ -134,6 +134,11 @@ static void name_rival(const struct book *book, struct deal *deal, size_t option
                          : option_name_used(deal->rival, model_cost_item(book->scenario->model));
 }
 
+// Whether the price is a list, which is negotiated by its factor.
+static bool prices_vary(const struct book *book, const struct deal *deal) {
+  return book->scenario->model->declarations[deal->price].scale_of >= 0;
+}
+
 static struct deal deal_of(struct book *book, size_t o) {
   const struct scenario *scenario = book->scenario;
   struct deal deal = {.option = &book->sheets->options[o],
@@ -145,8 +150,9 @@ static struct deal deal_of(struct book *book, size_t o) {
     deal.discount = model_find(scenario->model, "api_discount");
   else if (option_is_owned(deal.option->option))
     deal.discount = model_find(scenario->model, "discount");
-  if (deal.discount >= 0 && graph_is_series(deal.option->option->graph, deal.discount))
-    deal.discount = -1; // by year
+  if (deal.discount >= 0 &&
+      (prices_vary(book, &deal) || graph_is_series(deal.option->option->graph, deal.discount)))
+    deal.discount = -1;
   deal.cost = shown_value(book, deal.option, model_cost_item(book->scenario->model), 0);
   deal.other = shown_value(book, deal.rival, model_cost_item(book->scenario->model), 0);
   deal.paid = shown_value(book, deal.option, deal.price, 0);
@@ -263,7 +269,8 @@ static void write_headings(struct book *book, const struct deal *deal) {
   struct arena *arena = book->arena;
   const struct option *option = deal->option->option;
   const bool tokens = negotiates_tokens(book, option);
-  const char *what = tokens ? "Output price" : option->rented ? "Rent" : "List price";
+  const char *price = tokens ? "Output price" : option->rented ? "Rent" : "List price";
+  const char *what = prices_vary(book, deal) ? arena_printf(arena, "%s, all values", price) : price;
   const char *unit =
       book->scenario->model->declarations[model_cost_item(book->scenario->model)].unit.text;
   const char *const numbers[] = {
@@ -272,7 +279,7 @@ static void write_headings(struct book *book, const struct deal *deal) {
       what,
       "Concession needed",
       "Room for a higher price",
-      option->rented ? "" : "Net price",
+      option->rented || prices_vary(book, deal) ? "" : "Net price",
       deal->discount < 0 ? "" : "Or as discount",
       deal->spread ? arena_printf(arena, "%s, P5, against %s", what, deal->rival->option->label)
                    : "",

@@ -13,8 +13,8 @@
 // Whether tokens are bought, of which all prices are negotiated together, as api_discount is.
 bool negotiates_tokens(const struct book *book, const struct option *option);
 
-// The input that is negotiated with the option's vendor: list_price, rental_rate or output_price;
-// -1 for none.
+// The input that is negotiated with the option's vendor: list_price, rental_rate or output_price,
+// NAME_scale where it is a list; -1 for none.
 int negotiated_price(const struct book *book, const struct option *option);
 bool negotiation_shown(const struct book *book);
 

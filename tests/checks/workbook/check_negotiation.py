@@ -25,6 +25,10 @@ SHEETS = {  # name: (scenario, settings, whose vendors negotiate, and with whom)
     'no such price': ('mi325x-vs-h200', DEAR, {'h200': 'mi325x', 'mi325x': 'h200'}),
     'a rent that serves too little': ('cloud', ('--set', 'demand=2000000 Mtok/yr', '--set', 'mi355x.accelerators=2'),
                                       dict.fromkeys(('h100', 'h200', 'mi300x', 'mi325x', 'mi355x'), CHEAPEST)),
+    'prices by year': ('mi325x-vs-h200', ('--set', 'mi325x.list_price=22000, 19000 USD', '--set', 'h200.discount=14, 16 %'),
+                       {'h200': 'mi325x', 'mi325x': 'h200'}),
+    'a rent by year': ('cloud', ('--set', 'h200.rental_rate=2.5, 2 USD/gpu/h'),
+                       dict.fromkeys(('h100', 'h200', 'mi300x', 'mi325x', 'mi355x'), CHEAPEST)),
     'rents': ('cloud', (), dict.fromkeys(('h100', 'h200', 'mi300x', 'mi325x', 'mi355x'), CHEAPEST)),
 }
 
@@ -67,7 +71,8 @@ def check_target(scenario, settings, option, today, target):
         expect(target['price'] == 'no such price' and free > wanted, f'{option}: {target}, {free} for nothing')
         expect({target['concede'], target['room'], target['net']} == {'-'} and target['discount'] == 'none', f'{option}: {target}')
         return
-    price = costs(scenario, *settings, '--set', f'{name}={target["price"]!r} {today["unit"]}')
+    factor = 100 if today['unit'] == '%' else 1  # of all values of a list
+    price = costs(scenario, *settings, '--set', f'{name}={target["price"] * factor!r} {today["unit"]}')
     expect(near(price[option], wanted), f'{option}: costs {price[option]} at {target["price"]}, not {wanted}')
     change = target['price'] / today['price'] - 1
     expect(near(target['concede'] + 1, max(0, -change) + 1) and near(target['room'] + 1, max(0, change) + 1),
@@ -218,8 +223,8 @@ def check_paid(sheet, row, option, settings):
         expect(abs(got - value) <= 1e-9 * max(abs(value), 1), f'{option["id"]} {settings} {label}: {got}, not {value}')
 
 
-def check_late_sheet(scenario, case):
-    settings = ('--case', case)
+def check_late_sheet(scenario, case, *settings):
+    settings = ('--case', case, *settings)
     with tempfile.TemporaryDirectory() as folder:
         sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), settings)).sheets['Negotiation']
     options = run_json('compare', scenario, *settings)['options']
@@ -254,6 +259,7 @@ def check_late():
     for name in ('late.ini', 'late_stages.ini'):
         for case in ('base', 'later', 'on_time'):
             check_late_sheet(ROOT / 'tests' / 'checks' / 'workbook' / name, case)
+    check_late_sheet(ROOT / 'tests' / 'checks' / 'workbook' / 'late.ini', 'base', '--set', 'part.list_price=30000, 28000 USD')
 
 
 def main():
