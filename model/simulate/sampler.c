@@ -7,6 +7,7 @@
 #include "model/chance/distribution.h"
 #include "model/chance/sobol.h"
 #include "model/cost/model.h"
+#include "model/cost/quantity.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/range.h"
 #include "model/scenario/scenario.h"
@@ -14,6 +15,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 #include <gsl/gsl_matrix_double.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +147,63 @@ static void note_single_devices(struct sampler_setup *setup) {
                         "%s is the figure of one device, drawn for all accelerators: ±%.2g %% "
                         "between devices",
                         sampler->labels[v], 100 * drawn->spread));
+  }
+}
+
+// The share of draws below a value.
+static double share_below(const struct distribution *distribution, double value) {
+  enum { HALVINGS = 40 };
+  double low = 0, high = 1, shares[VECTOR_BLOCK], values[VECTOR_BLOCK];
+  for (int i = 0; i < HALVINGS; i++) {
+    for (size_t k = 0; k < VECTOR_BLOCK; k++)
+      shares[k] = (low + high) / 2;
+    distribution_quantiles(distribution, shares, values);
+    *(values[0] < value ? &low : &high) = shares[0];
+  }
+  return high;
+}
+
+// What a limit moved inwards, or a tail cut off at one, leaves out.
+#define NO_SHARE 1e-5
+
+// The limits of what is drawn as a variable in any option; a longer horizon has room, by
+// sampler_periods. *declaration: the input.
+static struct limits limits_of(const struct sampler_setup *setup, int variable, int *declaration) {
+  const struct scenario *scenario = setup->scenario;
+  const size_t count = (size_t)scenario->model->count;
+  struct limits all = {-INFINITY, INFINITY};
+  for (size_t i = 0; i < count * scenario->option_count; i++) {
+    if (setup->variables[i] != variable)
+      continue;
+    const struct target target = {(int)(i % count), (int)(i / count)};
+    const struct limits limits = target_limits(scenario, target);
+    *declaration = target.declaration;
+    all.low = fmax(all.low, limits.low);
+    all.high = fmin(all.high, limits.high);
+  }
+  if (*declaration == model_find(scenario->model, "horizon"))
+    all.high = INFINITY;
+  return all;
+}
+
+// Notes the ranges that reach values with which the scenario would be refused.
+static void note_refused(struct sampler_setup *setup) {
+  const struct scenario *scenario = setup->scenario;
+  for (int v = 0; v < setup->sampler->variable_count; v++) {
+    const struct distribution *drawn = &scenario->ranges[setup->sampler->ranges[v]].distribution;
+    int d = 0;
+    const struct limits limits = limits_of(setup, v, &d);
+    const bool below = drawn->low<limits.low, above = drawn->high> limits.high;
+    const double share = (below ? share_below(drawn, limits.low) : 0) +
+                         (above ? 1 - share_below(drawn, limits.high) : 0);
+    if (share < NO_SHARE)
+      continue;
+    note(setup,
+         arena_printf(setup->arena,
+                      "%.2g %% of the range of '%s' is %s %s, where compare gives no answer",
+                      100 * share, setup->sampler->labels[v], below ? "below" : "above",
+                      quantity_rounded(below ? limits.low : limits.high,
+                                       &scenario->model->declarations[d].unit, 4, setup->arena)));
   }
 }
 
@@ -283,11 +342,12 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
   setup.variables = arena_array(arena, inputs, sizeof *setup.variables);
   setup.variable_of_range =
       arena_array(arena, scenario->range_count + 1, sizeof *setup.variable_of_range);
-  setup.notes = arena_array(arena, 2 * scenario->range_count + 2, sizeof *setup.notes);
+  setup.notes = arena_array(arena, 3 * scenario->range_count + 2, sizeof *setup.notes);
   sampler->notes = setup.notes;
   if (choose_variables(&setup) || find_groups(&setup) || prepare_distributions(&setup))
     return NULL;
   note_single_devices(&setup);
+  note_refused(&setup);
   start_streams(&setup);
   struct response_request wanted = {.scenario = scenario,
                                     .periods = sampler_periods(scenario),

@@ -405,6 +405,29 @@ static void keep_order(const struct scenario *scenario, struct target target,
   }
 }
 
+// What is late arrives within the horizon, and before it is retired after the last whole period of
+// its life.
+static void keep_arrival(const struct scenario *scenario, struct target target,
+                         struct limits *limits) {
+  const char *name = target_input(scenario, target)->name;
+  const bool is_delay = !strcmp(name, "delivery_delay"), is_life = !strcmp(name, "life");
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const double delay = option_amount(scenario, option, "delivery_delay");
+    const double life = option_amount(scenario, option, "life_time");
+    const double end = option_amount(scenario, option, "horizon");
+    if (!target_moves(scenario, target, o))
+      continue;
+    if (is_delay)
+      limits->high =
+          fmin(limits->high, (life > 0 ? fmin(life, end) : end) * (1 - OPEN_LIMIT_SHARE));
+    else if (is_life && delay > 0)
+      limits->low = fmax(limits->low, (floor(delay / scenario->period_h) + 1) * scenario->period_h);
+    else if (!strcmp(name, "horizon") && delay > 0)
+      limits->low = fmax(limits->low, delay * (1 + OPEN_LIMIT_SHARE));
+  }
+}
+
 struct limits target_limits(const struct scenario *scenario, struct target target) {
   const struct declaration *input = target_input(scenario, target);
   struct limits limits = {input->has_min ? input->min : -INFINITY,
@@ -416,6 +439,7 @@ struct limits target_limits(const struct scenario *scenario, struct target targe
   if (!strcmp(input->name, "horizon"))
     limits.high = fmin(limits.high, (scenario->periods - 1) * scenario->period_h);
   keep_order(scenario, target, &limits);
+  keep_arrival(scenario, target, &limits);
   return limits;
 }
 

@@ -48,8 +48,9 @@ const struct declaration *target_input(const struct scenario *scenario, struct t
 double target_value(const struct scenario *scenario, struct target target);
 
 // The values that the input may take: its limits in the model, for the horizon the number of
-// periods that the scenario has room for (all, if scenario_request says that it is varied), and for
-// a tier or a value by age those of its neighbors. Infinite without a limit. An exclusive limit is
+// periods that the scenario has room for (all, if scenario_request says that it is varied), for a
+// tier or a value by age those of its neighbors, and for a delay, the horizon and a life what lets
+// late hardware arrive. Infinite without a limit. An exclusive limit is
 // moved inwards by a millionth of the value in the selected case, or of one unit.
 #define OPEN_LIMIT_SHARE 1e-6
 

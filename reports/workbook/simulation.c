@@ -301,6 +301,14 @@ static void write_damages(struct book *book) {
   book->row += book->row > first;
 }
 
+static void write_notes(struct book *book) {
+  const struct simulation *simulation = book->sheets->simulation;
+  for (size_t i = 0; i < simulation->note_count; i++)
+    put_text(book, book->row++, 0, arena_printf(book->arena, "Note: %s.", simulation->notes[i]),
+             TEXT_NOTE);
+  book->row += simulation->note_count > 0;
+}
+
 // ---- influences
 
 // The effect of an input or group on the savings or, with a single option, on the cost.
@@ -662,6 +670,7 @@ void write_simulation(struct book *book) {
   write_savings(book);
   write_constants(book);
   write_damages(book);
+  write_notes(book);
   const int last = simulation->done ? write_draws(book) : book->row - 2;
   set_widths(book, (const int[]){52, 15, 11, 20}, 4,
              bar_column(book, simulation->outcomes, 0) +

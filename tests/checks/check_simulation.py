@@ -404,6 +404,33 @@ def check_documented():
         check(f'the documented scatter of {level}', low / 2 < scatter < 2 * high, scatter)
 
 
+# Ranges of an option, as in an offer; what compare refuses in a part of each, and how large that part is.
+REFUSED = {
+    'b.delivery_delay = uniform(0, 16) month': "25 % of the range of 'b.delivery_delay' is above 12 month",
+    'b.delivery_delay = uniform(0, 11) month': None,
+    'horizon = uniform(0.25, 2.25) yr': "4.2 % of the range of 'horizon' is below 0.3333 yr",
+    'horizon = uniform(0.5, 2) yr': None,
+    'b.discount_tier_1 = uniform(0, 25) %': "20 % of the range of 'b.discount_tier_1' is above 20 %",
+    'b.discount_tier_2 = triangular(5, 15, 25) %': "12 % of the range of 'b.discount_tier_2' is below 10 %",
+    'b.discount_tier_2 = normal(20, 2) %': None,
+}
+
+
+def check_refused_part(folder):
+    """What compare refuses is not silently drawn: which part of a range it is, is told."""
+    bought = RENTED.partition('[option b]')
+    own = bought[2].replace('rental_rate = 2 USD/gpu/h', 'list_price = 30000 USD\npue = 1.2\n'
+                            'electricity_price = 0.1 USD/kWh\ndelivery_delay = 4 month\nlate_share = 50 %\n'
+                            'discount = 10 % from 1 gpu, 20 % from 64 gpu')
+    for ranges, told in REFUSED.items():
+        path = pathlib.Path(folder) / 'refused.ini'
+        path.write_text(f'{bought[0]}{bought[1]}{own}[range]\n{ranges}\n', encoding='utf-8')
+        notes = [note for note in simulated(path)['notes'] if 'compare' in note]
+        check(ranges, len(notes) == bool(told) and all(note == f'{told}, where compare gives no answer' for note in notes), notes)
+        sheet = ' '.join(texts_on_sheet(path))
+        check(f'the sheet, {ranges}', not told or told in sheet, sheet)
+
+
 def check_constant(folder):
     """A range that all options share leaves the saving as it is: every face says so, and none draws its rounding."""
     said = 'the saving of b does not vary: no ranged input affects it'
@@ -507,6 +534,7 @@ def main():
         check_discrete(folder)
         check_certain(folder)
         check_constant(folder)
+        check_refused_part(folder)
         check_sameness(folder)
         check_wrong(folder)
         check_solve(folder)
