@@ -184,6 +184,37 @@ static void add_costs(const struct listing *listing, struct answer *answer) {
     levelised->faces = FACE_CSV | FACE_JSON;
 }
 
+// The reason why an option is not ranked in a case in which others are; "" if it is, or none is.
+static const char *bar_of(const struct listing *listing, size_t c, size_t option) {
+  const struct ranking *ranking = listing->rankings[c];
+  return *ranking->why_none ? "" : ranking->options[option].why_not;
+}
+
+static struct answer_cell bar_cell(const struct listing *listing, size_t c, size_t option) {
+  const char *why = bar_of(listing, c, option);
+  return *why ? cell_words(why) : cell_nothing();
+}
+
+// Notes why nobody is ranked in a case, or who is not: together if it is so in every case.
+static void note_bars(const struct listing *listing, struct answer *answer) {
+  for (size_t c = 0; c < listing->count; c++)
+    if (*listing->rankings[c]->why_none)
+      answer_note(answer, "Not ranked: ", "%s: %s", case_label(listing, c),
+                  listing->rankings[c]->why_none);
+  for (size_t o = 0; o < answer->scenario->option_count; o++) {
+    const char *label = answer->scenario->options[o].label, *first = bar_of(listing, 0, o);
+    bool same = *first != 0;
+    for (size_t c = 1; c < listing->count; c++)
+      same &= !strcmp(bar_of(listing, c, o), first);
+    if (same)
+      answer_note(answer, "Not ranked: ", "every case: %s: %s", label, first);
+    for (size_t c = 0; c < listing->count && !same; c++)
+      if (*bar_of(listing, c, o))
+        answer_note(answer, "Not ranked: ", "%s: %s: %s", case_label(listing, c), label,
+                    bar_of(listing, c, o));
+  }
+}
+
 // A note for each case in which the discount rate decides which option is the cheapest.
 static void note_turns(const struct listing *listing, struct answer *answer) {
   for (size_t c = 0; c < listing->count; c++) {
@@ -278,10 +309,11 @@ struct answer cases_answer(const struct scenario *scenario, const struct scenari
   add_options(&listing, &answer, "evidence", "Weakest evidence that matters", NULL, evidence_cell);
   if (scenario->option_count > 1)
     answer.tables[answer.table_count - 1].faces = FACE_CSV | FACE_JSON; // people read the verdict's
-  for (size_t c = 0; c < listing.count; c++)
-    if (*listing.rankings[c]->why_none && scenario->option_count > 1)
-      answer_note(&answer, "Not ranked: ", "%s: %s", case_label(&listing, c),
-                  listing.rankings[c]->why_none);
+  if (scenario->option_count > 1) {
+    add_options(&listing, &answer, "not_ranked", NULL, NULL, bar_cell)->faces =
+        FACE_CSV | FACE_JSON;
+    note_bars(&listing, &answer);
+  }
   note_turns(&listing, &answer);
   if (scenario->range_count)
     answer_note(

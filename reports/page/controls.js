@@ -120,7 +120,7 @@ class Control {
     this.back = element('button', { type: 'button', className: 'back', textContent: '\u21ba' });
     this.back.addEventListener('click', () => {
       this.field.focus();
-      this.on_change(this.name, in_unit(stated(this.state.which, this.target), this.item), true);
+      this.on_change(this.name, unchanged(this.state, this.name), true);
     });
     this.grade = element('span', { className: 'grade' });
     this.source = element('span', { className: 'source', dir: 'auto' });
@@ -152,7 +152,7 @@ class Control {
     this.state = state;
     const said = in_unit(stated(state.which, this.target), this.item);
     const changed = state.changes.has(this.name);
-    const number = changed ? state.changes.get(this.name) : said;
+    const number = number_of(state.which, this.target, state.changes);
     if (Number(this.field.value) !== number || this.field.value === '')
       this.field.value = String(number);
     if (this.slider)

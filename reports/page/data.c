@@ -449,6 +449,17 @@ static double most_of(const struct scenario *scenario, struct target target) {
   return most;
 }
 
+// The input, and what follows it in a list, in any option that the target moves.
+static json_t *inputs_of(const struct scenario *scenario, struct target target) {
+  json_t *names = json_array();
+  size_t o = 0;
+  while (!may_move(scenario, target, o))
+    o++;
+  for (int d = target.declaration; d >= 0; d = option_follower(scenario, &scenario->options[o], d))
+    json_array_append_new(names, json_string(scenario->model->declarations[d].name));
+  return names;
+}
+
 static void add_target(json_t *targets, const struct sensitivity *sensitivity,
                        struct target target) {
   const struct scenario *scenario = sensitivity->scenario;
@@ -460,6 +471,7 @@ static void add_target(json_t *targets, const struct sensitivity *sensitivity,
   put_text(object, "input", target_input(scenario, target)->name);
   json_object_set_new(object, "option", json_integer(target.option));
   json_object_set_new(object, "moves", moves);
+  json_object_set_new(object, "inputs", inputs_of(scenario, target));
   put_number(object, "low", limits.low);
   put_number(object, "high", limits.high);
   put_number(object, "most", most_of(scenario, target));

@@ -33,9 +33,9 @@
 //   part_of (the input whose figure includes it, if one does), rent (the inputs of the rent that it
 //   is part of, if it is)
 // cases[].targets[]: input (something to set), option (an index, -1 for the common value), moves
-//   (indexes of options), low, high (limits, null: none), most (by the datasheet, null: any), swing
-//   (the ends of its range, if it has one), together (the options whose own input is the same
-//   quantity)
+//   (indexes of options), inputs (its input and what follows it in a list that has ended), low,
+//   high (limits, null: none), most (by the datasheet, null: any), swing (the ends of its range, if
+//   it has one), together (the options whose own input is the same quantity)
 // grading: grades (strongest first), inputs, swing, matters (model/scenario/resolution/grading.h)
 // grading.inputs[]: input, shown (as throughput, power or price, if it is), years (the inputs of
 //   the list that it scales)

@@ -21,11 +21,10 @@ function wanted_numbers(state) {
     Object.fromEntries(Object.entries(figures)
       .map(([name, figure]) => [name, in_unit(figure.value, items.get(name))])));
   wanted.which = state.which;
-  for (const [name, number] of state.changes) {
-    const target = data.cases[state.which].by_name.get(name);
-    for (const o of target.moves)
-      wanted[o][target.input] = number;
-  }
+  for (const [{ inputs, moves }, number] of changes_of(state.which, state.changes))
+    for (const o of moves)
+      for (const name of inputs)
+        wanted[o][name] = number;
   return wanted;
 }
 
@@ -36,10 +35,16 @@ const is_other_origin = (one, two) => ['grade', 'source', 'date'].some((key) => 
 const is_restated = ({ which }, o, name) =>
   is_other_origin(case_figures[which][o][name], case_figures[0][o][name]);
 
+// What the file gives for an input if its line is not written: what it follows in a list, or its value.
+function unwritten(wanted, o, name) {
+  const before = data.cases[0].targets.find(({ inputs, moves }) => moves.includes(o) && inputs[1] === name);
+  return before ? wanted[o][before.input] : in_unit(case_figures[0][o][name].value, items.get(name));
+}
+
 function differs(wanted, o, name) {
   const figure = case_figures[0][o][name];
   return figure.origin !== 'rent' && figure.origin !== 'lent' && (is_set(figure) ||
-    is_restated(wanted, o, name) || wanted[o][name] !== in_unit(figure.value, items.get(name)));
+    is_restated(wanted, o, name) || wanted[o][name] !== unwritten(wanted, o, name));
 }
 
 // Where a common value can be changed in place: its section, and the options that take it; or null.

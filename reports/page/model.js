@@ -35,6 +35,20 @@ const from_unit = (number, item) => number * item.factor;
 // The scenario's value of a target in a case, in base units.
 const stated = (which, target) => case_figures[which][target.moves[0]][target.input].value;
 
+// A case's changes as targets and their numbers, in the model's order: what follows a value in a list
+// comes after it, and so may be changed itself.
+const changes_of = (which, changes) =>
+  data.cases[which].targets.flatMap((target) => {
+    const number = changes.get(target_name(target));
+    return number === undefined ? [] : [[target, number]];
+  });
+
+// The number of a target's input in a case with changes: its own, that of a change which it follows,
+// or the scenario's.
+const number_of = (which, target, changes) => changes_of(which, changes)
+  .filter(([{ inputs, moves }]) => inputs.includes(target.input) && moves.includes(target.moves[0]))
+  .reduce((_, [, number]) => number, in_unit(stated(which, target), items.get(target.input)));
+
 // The inputs of every option, in base units, in a case with changes: a map from a target's name to
 // a number in the unit of its input.
 function inputs_of(which, changes) {
@@ -44,16 +58,11 @@ function inputs_of(which, changes) {
       inputs[name] = figures[name].value;
     return inputs;
   });
-  for (const [name, number] of changes)
-    set_target(options, data.cases[which].by_name.get(name), number);
+  for (const [{ input, inputs, moves }, number] of changes_of(which, changes))
+    for (const o of moves)
+      for (const name of inputs)
+        options[o][name] = from_unit(number, items.get(input));
   return options;
-}
-
-function set_target(options, target, number) {
-  if (!target)
-    return;
-  for (const o of target.moves)
-    options[o][target.input] = from_unit(number, items.get(target.input));
 }
 
 // An option's inputs and the line items computed from them.
@@ -79,7 +88,8 @@ function cost_with(inputs, target, value, option, costs) {
   if (!target.moves.includes(option))
     return costs[option];
   const moved = { ...inputs[option] };
-  moved[target.input] = value; // separate from the copy, which is faster
+  for (const name of target.inputs) // separate from the copy, which is faster
+    moved[name] = value;
   return evaluate(moved, option).cost_per_mtok;
 }
 
@@ -121,7 +131,7 @@ function headline_grade(state, inputs, o) {
     const figure = graded_figure(state, o, input);
     if (!figure || ungraded.has(figure.origin))
       continue;
-    const target = { input, moves: [o] }, value = inputs[o][input];
+    const target = { inputs: [input], moves: [o] }, value = inputs[o][input];
     const free = shown === 'price' && value === 0;
     const moves = (free ? [1] : [value * (1 - swing), value * (1 + swing)]).some((end) => {
       const moved = cost_with(inputs, target, end, o, [cost]);

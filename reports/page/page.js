@@ -150,7 +150,7 @@ function fill_given() {
     element('thead', {}, head_row('Input', 'Value', 'Grade', 'Source')),
     element('tbody', {}, ...rows.map(({ name, target, item, grade, source }) => element('tr', {},
       element('th', { scope: 'row', textContent: target_label(target) }),
-      element('td', { textContent: quantity(state.changes.get(name) ?? in_unit(stated(state.which, target), item), item) }),
+      element('td', { textContent: quantity(number_of(state.which, target, state.changes), item) }),
       element('td', {}, grade.cloneNode(true)), element('td', {}, source.cloneNode(true))))));
 }
 
@@ -329,6 +329,8 @@ function fill_cases() {
       row.dataset.case = one.name;
       return row;
     })));
+  list('cases-bars', found.flatMap(({ one, ranking }) => (ranking.why_none ? [] : ranking.options.flatMap(({ why_not }, o) =>
+    (why_not ? [`${one.label}: ${data.options[o].label} is not ranked: ${why_not}`] : [])))));
 }
 
 function fill_open_tables(values) {
@@ -386,6 +388,9 @@ function write_address_now() {
 function on_change(name, number, everywhere) {
   change(state, name, number);
   const control = controls.get(name);
+  for (const other of controls.values())
+    if (other !== control && control.target.inputs.includes(other.target.input))
+      other.show(state);
   if (everywhere)
     control.show(state);
   else

@@ -60,14 +60,17 @@ function infinite(options) {
 
 const limit_text = (value, item) => with_unit(significant(in_unit(value, item), 6), item);
 
-// Makes a change, or removes it if the value is the scenario's.
+// Makes a change, or removes it if the value is the same without one.
 function change(state, name, number) {
   const target = data.cases[state.which].by_name.get(name);
-  if (in_unit(stated(state.which, target), items.get(target.input)) === number)
-    state.changes.delete(name);
-  else
+  state.changes.delete(name);
+  if (number_of(state.which, target, state.changes) !== number)
     state.changes.set(name, number);
 }
+
+// The number of a target's input without a change of its own.
+const unchanged = (state, name) => number_of(state.which, data.cases[state.which].by_name.get(name),
+  new Map([...state.changes].filter(([key]) => key !== name)));
 
 // Drops changes that do not apply in the new case, such as to an input it gives to one option alone.
 function choose_case(state, which) {

@@ -291,6 +291,12 @@ static json_t *draws_of(const struct scenario *scenario, const struct option *op
     if (range >= 0)
       json_object_set_new(draws, scenario->model->declarations[d].name, json_integer(range));
   }
+  for (int d = 0; d < scenario->model->count; d++) { // as in model/simulate/sampler.c
+    const int next = option_follower(scenario, option, d);
+    json_t *range = json_object_get(draws, scenario->model->declarations[d].name);
+    if (next >= 0 && range && option_range(scenario, option, next) < 0)
+      json_object_set(draws, scenario->model->declarations[next].name, range);
+  }
   return draws;
 }
 

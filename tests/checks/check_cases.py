@@ -54,6 +54,8 @@ def check_case(path, name, tables):
         expect(same(tables['cost'][name][id], costs[id]), f'{path} {name}: cost of {id}')
         expect(same(tables['levelised'][name][id], levelised[id]), f'{path} {name}: levelized cost of {id}')
         expect(tables['evidence'][name][id] == option['grade'], f'{path} {name}: evidence of {id}')
+        bar = one['not_ranked'].get(id) if not one.get('why_none') else None
+        expect(tables['not_ranked'][name][id] == bar, f'{path} {name}: {id} is not ranked: {tables["not_ranked"]}, not {bar}')
         for measure in ('saving', 'saving_levelised'):
             saving, found = one.get(measure, {}).get(id), tables[measure][name][id]
             expect(same(found, None if saving is None else 100 * saving), f'{path} {name}: {measure} of {id}')
@@ -102,6 +104,29 @@ def test_levelized_costs(folder):
                 'Saving against First, levelized', 'Levelized: discounted: First costs least, Second undiscounted')
     path.write_text(LABELLED)
     expect('evelized' not in run('compare', path, '--all-cases').stdout, 'nothing is discounted')
+
+
+def test_who_is_not_ranked(folder):
+    """An option that costs less than the cheapest is never left without the reason, on any face."""
+    path, book, page = (folder / f'made.{ending}' for ending in ('ini', 'xlsx', 'html'))
+    demand = 'utilization = 50 %\ndemand = 1000 Mtok/yr\n'
+    third = ('[option c]\naccelerator = h100-sxm5-80\nlabel = Third\nrental_rate = 1 USD/gpu/h\n'
+             'delivery_delay = 0 month\n')
+    text = LABELLED.replace('utilization = 50 %\n', demand).replace('[case dearer]\n', f'{third}[case dearer]\nlabel = Dearer\n')
+    late = 'delivery_delay = 2 month\n'
+    why = 'at worst it serves 0.0 % of the demand'
+    for changed, lines in ((f'{text}c.{late}', [f'Dearer: Third: {why}']),
+                           (text.replace('delivery_delay = 0 month\n', late), [f'every case: Third: {why}']), (text, [])):
+        path.write_text(changed)
+        answer, tables = cases_of(path)
+        for name in ('base', 'dearer'):
+            check_case(path, name, tables)
+        notes = [note for note in answer.get('notes', ()) if note.startswith('Not ranked: ')]
+        expect(notes == [f'Not ranked: {line}' for line in lines], f'{notes}, not {lines}')
+        expect_exit(run('report', path, '-q', '-o', book), DONE)
+        with zipfile.ZipFile(book) as parts:
+            words = parts.read('xl/sharedStrings.xml').decode()
+        expect(all(f'Not ranked: {line}' in words for line in lines), f'the sheet Summary has no {lines}')
 
 
 def test_unlike_in_another_case(folder):

@@ -456,6 +456,12 @@ async function check_cases(page, file, states) {
   check(shown.length === 0 || wanted.every(([name, costs, cheapest], i) => shown[i][0] === name &&
     shown[i][2] === cheapest && costs.every((cost, o) => near(shown[i][1][o], cost))),
   `${file}: cases: ${JSON.stringify(shown)}, the engine has ${JSON.stringify(wanted)}`);
+  const bars = await page.evaluate(() => [...document.querySelectorAll('#cases-bars li')].map((one) =>
+    one.textContent.split(' is not ranked: ').pop()));
+  const reasons = states.filter(({ fragment }) => !fragment.includes('&')).flatMap(({ engine }) =>
+    (engine.cheapest.length ? engine.options.flatMap(({ id }) => engine.not_ranked[id] ?? []) : []));
+  if (wanted.length >= shown.length)
+    check_equal(bars.join('; '), shown.length ? reasons.join('; ') : '', `${file}: who is not ranked`);
 }
 
 async function check_numbers(open) {
