@@ -4,10 +4,12 @@
 #include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/delivery/offer.h"
 #include "model/evidence/date.h"
 #include "model/plan/fleet.h"
 #include "model/plan/outcome.h"
 #include "model/questions/portfolio.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "reports/faces/answer.h"
 #include "reports/faces/parts.h"
@@ -175,12 +177,48 @@ static void write_order(const struct plan_answer *answer, struct answer_table *t
     *cell = rented ? cell_value(rent_in_all(answer, a)) : cell_nothing();
 }
 
+// What the plan takes of an option with an offer: more or less than that covers, or after it ends.
+static void note_offer(struct answer *written, const struct plan_answer *answer, size_t o,
+                       const struct offer *offer) {
+  struct arena *arena = written->arena;
+  const struct option *option = &answer->scenario->options[o];
+  const char *name = offer_reference(offer, arena);
+  double all = 0, late = 0;
+  size_t count;
+  const size_t *taken = calendar_actions(answer, &count, arena);
+  for (size_t i = 0; i < count; i++) {
+    const struct fleet_action *action = &answer->problem->actions[taken[i]];
+    if (action->option != o)
+      continue;
+    const double accelerators = calendar_accelerators(answer, taken[i]);
+    all += accelerators;
+    if (offer_has_expired(offer, calendar_order_by(answer, o, action->first, arena)))
+      late += accelerators;
+  }
+  if (late > 0)
+    answer_note(written, "Offer: ",
+                "%s: %s holds until %s; at its prices, the plan orders %s of %s accelerators later",
+                option->label, name, offer->valid_until, number_fixed(late, 0, arena),
+                number_fixed(all, 0, arena));
+  if (all > 0 && fabs(all - offer->accelerators) > 0.5)
+    answer_note(written,
+                "Offer: ", "%s: %s covers %s accelerators; the plan orders %s at its prices",
+                option->label, name, number_fixed(offer->accelerators, 0, arena),
+                number_fixed(all, 0, arena));
+}
+
 void calendar_write(struct answer *written, const struct plan_answer *answer) {
   size_t count;
   const size_t *taken = calendar_actions(answer, &count, written->arena);
   struct answer_table *table = calendar_table(written, answer);
   for (size_t i = 0; i < count; i++)
     write_order(answer, table, taken[i], written->arena);
+  for (size_t o = 0; o < answer->problem->option_count; o++) {
+    const struct scenario_offer *quoted =
+        option_offer(answer->scenario, &answer->scenario->options[o], answer->scenario->selected);
+    if (quoted)
+      note_offer(written, answer, o, quoted->offer);
+  }
 }
 
 // "buy 64 mi325x by 2026-12-01": all of an option for a period, regardless of what happens to it

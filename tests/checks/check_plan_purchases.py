@@ -9,6 +9,7 @@ Seconds: 2
 """
 import json
 import re
+from pathlib import Path
 
 from support.plans import RENT, SHARES, STAFF, ask, check, check_all, cost_of, head, workloads, written
 from support.program import BAD_INPUT, DONE, NO, near, run
@@ -149,6 +150,38 @@ def check_spares(folder):
     check('the cheapest with whole spares', 'proven' in found['answer'] and [row['option'] for row in found['tables']['calendar']['rows']] == ['z'], found['answer'])
 
 
+OFFER = """[offer]
+vendor = Acme
+reference = Q-1
+date = 2026-11-02
+valid_until = {until}
+currency = USD
+accelerator = mi325x-256
+accelerators = 16 gpu
+nodes = 2 node
+[price]
+accelerators = 20000 USD/gpu
+"""
+
+
+def check_offers(folder):
+    """An offer's prices are no longer the vendor's after its last day, and for no other number: both are told."""
+    priced = 'accelerator = mi325x-256\nlist_price = 20000 USD\n'
+    text = head(y='').replace(priced, priced.replace('list_price = 20000 USD', 'quote = offer.ini'))
+    grows = workloads('growth = 150 %/yr', 'growth = -45 %/yr')
+    orders = ask('plan', folder, head(y='') + grows + '[plan]\n')['tables']['calendar']['rows']
+    days = sorted({row['order_by'] for row in orders})
+    for until in (days[0], days[-1]):
+        (Path(folder) / 'offer.ini').write_text(OFFER.format(until=until), encoding='utf-8')
+        found = ask('plan', folder, text + grows + '[plan]\n')
+        rows = [row for row in found['tables']['calendar']['rows'] if row['option'] == 'y']
+        late = sum(row['accelerators'] for row in rows if row['order_by'] > until)
+        total = sum(row['accelerators'] for row in rows)
+        wanted = [f'Offer: y: Acme Q-1 holds until {until}; at its prices, the plan orders {late:.0f} of {total:.0f} accelerators later'
+                  ] * (late > 0) + [f'Offer: y: Acme Q-1 covers 16 accelerators; the plan orders {total:.0f} at its prices'] * (total != 16)
+        check(f'until {until}', found.get('notes', []) == wanted and (late > 0) == (until != days[-1]), (found.get('notes'), wanted))
+
+
 def check_cash(folder):
     found = ask('plan', folder, head() + workloads() + SHARES + RENT + '[plan]\n')
     *rows, together = found['tables']['cash']['rows']
@@ -191,4 +224,4 @@ def check_books(folder):
 
 
 if __name__ == '__main__':
-    check_all((check_tiers, check_later, check_spares, check_cash, check_books))
+    check_all((check_tiers, check_later, check_spares, check_offers, check_cash, check_books))
