@@ -64,7 +64,7 @@ function origin_nodes(figure) {
   const source = figure.source ? [figure.source] : [];
   if (source.length && date.length)
     source.push(', ');
-  return source.length + date.length ? [...source, ...date] : ['no source given'];
+  return source.length + date.length ? [...source, ...date] : ['own assumption'];
 }
 
 // The same for an overwritten figure, in the workbook's words.

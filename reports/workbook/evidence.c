@@ -198,7 +198,7 @@ static void write_option(struct book *book, const struct option_sheet *sheet) {
 static void write_warnings(struct book *book) {
   if (!book->scenario->warnings.count)
     return;
-  put_heading(book, book->row++, COLUMN_FROM, "All options");
+  put_heading(book, book->row++, COLUMN_FROM, "The comparison");
   put_warnings(book, &book->scenario->warnings);
   book->row++;
 }

@@ -244,7 +244,7 @@ static void add_cautions(const struct book *book, struct answer *answer) {
   struct answer_table *table = ANSWER_TABLE(answer, "cautions", "Warnings",
                                             {"text", "Warning", NULL}, {"option", "Options", NULL});
   for (size_t i = 0; i < scenario->warnings.count; i++)
-    ANSWER_ROW(table, cell_words(scenario->warnings.list[i]), cell_words("all options"));
+    ANSWER_ROW(table, cell_words(scenario->warnings.list[i]), cell_words("the comparison"));
   for (size_t o = 0; o < scenario->option_count; o++)
     for (size_t i = 0; i < scenario->options[o].warnings.count; i++)
       ANSWER_ROW(table, cell_words(scenario->options[o].warnings.list[i]),
