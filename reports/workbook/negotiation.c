@@ -72,10 +72,9 @@ int negotiated_price(const struct book *book, const struct option *option) {
 
 int negotiated_delay(const struct book *book, const struct option *option) {
   const int delay = model_find(book->scenario->model, "delivery_delay");
-  return delay >= 0 && option->graph->state[delay] == GRAPH_INPUT &&
-                 negotiated_price(book, option) >= 0
-             ? delay
-             : -1;
+  const bool there =
+      delay >= 0 && option_has(option, delay) && option->graph->state[delay] == GRAPH_INPUT;
+  return there && negotiated_price(book, option) >= 0 ? delay : -1;
 }
 
 bool negotiation_shown(const struct book *book) {

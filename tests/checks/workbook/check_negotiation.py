@@ -131,6 +131,20 @@ def check_token_prices():
             expect(near(target['net'], 0.9 * target['price']), f'{target}')
 
 
+def check_tokens_of_late():
+    """An API that serves the tokens of a late option has none of its delivery, only a price."""
+    example = (ROOT / 'examples' / 'own-rent-api.ini').read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Path(folder, 'tokens.ini')
+        text = example.replace('[option own]', '[option own]\ndelivery_delay = 2 month').replace('demand = 2000000 Mtok/yr', '')
+        text = text.replace('[common]', '[common]\naccelerators = 512')
+        scenario.write_text(text.replace('[option api]', '[option api]\ntokens_of = own'))
+        sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), ())).sheets['Negotiation']
+    labels = [str(sheet.text(row, 1)) for row in range(1, sheet.last_row() + 1)]
+    expect([label for label in labels if label.startswith('Late delivery of')] == ['Late delivery of Owned H200'], f'{labels}')
+    expect("Price position of Token API's provider" in labels, f'{labels}')
+
+
 def check_guarantees():
     """The offer's guarantees are in its own words, each with a label, once for the option that they belong to."""
     scenario = ROOT / 'examples' / 'acceptance' / 'quoted.ini'
@@ -268,6 +282,7 @@ def main():
     count.test('late', check_late)
     count.test('price terms', check_price_terms)
     count.test('token prices', check_token_prices)
+    count.test('tokens of a late option', check_tokens_of_late)
     count.test('guarantees', check_guarantees)
     count.test('guarantees of cases', check_guarantees_of_cases)
     for name, sheet in SHEETS.items():
