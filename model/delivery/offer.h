@@ -15,10 +15,10 @@
 //
 // Refused, each with its place: an unknown section or key, a missing one, an offer without a count,
 // prices in two currencies, a price without its basis (per gpu, node or in total), rates per node
-// beside rates per accelerator, a latency without its percentile, lengths and load, a tolerance or
-// confidence of 100 % or more, a remedy_limit without a remedy in money, a replacement_time without
-// replacement, a term of damages without delay_damages, an end or a delivery before the date, a
-// may_fail that no node can exceed.
+// beside rates per accelerator, a rate above what its request_rate asks for, a latency without its
+// percentile, lengths and load, a tolerance or confidence of 100 % or more, a remedy_limit without
+// a remedy in money, a replacement_time without replacement, a term of damages without
+// delay_damages, an end or a delivery before the date, a may_fail that no node can exceed.
 #ifndef PERTOKEN_MODEL_DELIVERY_OFFER_H
 #define PERTOKEN_MODEL_DELIVERY_OFFER_H
 

@@ -78,6 +78,14 @@ static const struct {
      "'concurrency' beside 'batch': both are the requests in flight"},
     {OFFER_SERVED OFFER_LENGTHS "context = 1024\nbatch = 8\nttft = P99 2 s\n",
      "'input_tokens' beside 'context': both are the tokens of a prompt"},
+    {OFFER_SERVED OFFER_LENGTHS "request_rate = 8 request/s\ntokens_per_s = 2050 token/s/gpu\n",
+     "8 requests/s of 256 tokens at each server are at most 2048 token/s/gpu"},
+    {"nodes = 8 node\n" OFFER_SERVED OFFER_LENGTHS
+     "request_rate = 8 request/s\ntokens_per_s = 16400 token/s/node\n",
+     "at most 16384 token/s/node"},
+    {OFFER_SERVED OFFER_LENGTHS
+     "tokens = total\nrequest_rate = 8 request/s\ntokens_per_s = 10300 token/s/gpu\n",
+     "8 requests/s of 1280 tokens at each server are at most 10240 token/s/gpu"},
     {"[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = decode\n"
      "tokens_per_s = 1 token/s/gpu\nttft = P99 2 s\n",
      "'ttft' applies to serving, and this guarantee is for decoding"},
@@ -242,7 +250,7 @@ static void test_times_choose(void **state) {
   (void)state;
 #define AT(name, tokens, times)                                                                    \
   "[guarantee " name "]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n" OFFER_LENGTHS    \
-  "request_rate = 8 request/s\ntokens_per_s = " tokens " token/s/gpu\n" times "\n"
+  "request_rate = 16 request/s\ntokens_per_s = " tokens " token/s/gpu\n" times "\n"
   static const char guarantees[] = AT("quick", "2000", "ttft = P99 1 s\ntpot = P99 30 ms")
       AT("usual", "3000", "ttft = P95 2 s\ntpot = P90 50 ms") AT("late", "3900", "ttft = P90 5 s")
           AT("mean", "4000", "ttft = mean 1.5 s")
