@@ -197,24 +197,8 @@ size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_I
 // Whether it owes money or a replacement for what is slower than guaranteed.
 bool offer_promises_remedy(const struct offer *offer);
 
-// The names of all inputs that it gives to an option of that workload.
-struct texts offer_given(const struct offer *offer, const struct workload *workload,
-                         struct arena *arena);
-
 // The things that have no line: "installation, delivery".
 struct texts offer_not_included(const struct offer *offer, struct arena *arena);
-
-// The one guarantee of tokens/s that agrees with what the workload states, except keys that it
-// leaves open: NULL for none; *others counts further ones. A workload's times and rate per user are
-// met by a guarantee of at most that ttft and tpot at P90 or higher; of several, the one closest to
-// them counts.
-const struct offer_guarantee *offer_guarantee_for(const struct offer *offer,
-                                                  const struct workload *workload, size_t *others);
-
-// The share of the requests, in percent, that a guarantee promises to serve within the ttft and
-// tpot of a workload that it fits: the least of the two. 0: the workload limits neither.
-int offer_guarantee_percentile(const struct offer_guarantee *guarantee,
-                               const struct workload *workload);
 
 // The cost model's input that a guarantee gives, and the guaranteed value per accelerator, in base
 // units. An offer by nodes states the number of nodes.

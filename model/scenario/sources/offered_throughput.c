@@ -5,6 +5,7 @@
 #include "base/source.h"
 #include "model/cost/model.h"
 #include "model/delivery/offer.h"
+#include "model/delivery/offer_match.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/amendment.h"
