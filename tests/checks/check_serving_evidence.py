@@ -218,7 +218,7 @@ def test_the_limit_to_blame(place):
         place.path.write_text(SCENARIO)
 
 
-LOADS = 'the servers were tested under unlike loads'
+LOADS = "the servers' loads are unlike"
 
 
 def test_unlike_loads(place):
@@ -433,6 +433,33 @@ output_tokens = 256 token
 ttft = {} 1 s
 tpot = P99 20 ms
 """
+
+
+def test_promises_under_unlike_loads(place):
+    """Guarantees are ranked with a warning if one is of arrivals and another of requests in flight, or at unlike rates."""
+    limits = 'workload.ttft=1 s', 'workload.tpot=20 ms'
+    flight, slow, fast = 'concurrency = 64 request', 'request_rate = 40 request/s', 'request_rate = 800 request/s'
+    try:
+        place.path.write_text(SCENARIO.replace('accelerators = 8\n', '') + 'quote = offer.ini\n' + OTHER + 'quote = other.ini\n')
+        place.records()
+        for mine, its, settings, words in (
+                (flight, flight, (), ''), (fast, fast, (), ''),
+                (fast, flight, (), 'mine guaranteed with 800 requests/s; other guaranteed with 64 requests in flight (a closed'),
+                (slow, flight, limits, 'mine guaranteed with 40 requests/s; other guaranteed with 64 requests in flight'),
+                (fast, slow, (), 'mine guaranteed with 800 requests/s; other guaranteed with 40 requests/s; no server'),
+                (fast, slow, limits, '')):
+            for name, kind, load in (('offer', 'h200-sxm-141', mine), ('other', 'b200-sxm-180', its)):
+                promised = PROMISED.format('P99').replace(flight, load)
+                (place.folder / f'{name}.ini').write_text(OFFER.replace('tokens_per_s', promised + 'tokens_per_s').replace(
+                    'h200-sxm-141', kind).replace('Q-1', f'Q-{name}'))
+            warned = ' '.join(place.compare(*settings)['warnings'])
+            expect((LOADS in warned) == bool(words) and words in warned, (mine, its, settings, warned))
+        place.records(serving(*CURVE[:2]))
+        place.path.write_text(SCENARIO + OTHER + 'quote = other.ini\n')
+        warned = ' '.join(place.compare()['warnings'])
+        expect('requests in flight (a closed loop); other guaranteed with 40 requests/s; requests that' in warned, warned)
+    finally:
+        place.path.write_text(SCENARIO)
 
 
 def test_promises_at_unlike_percentiles(place):
