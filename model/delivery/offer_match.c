@@ -33,19 +33,16 @@ static bool is_per_user(int key) {
   return key == WORKLOAD_TTFT || key == WORKLOAD_TPOT || key == WORKLOAD_INTERACTIVITY;
 }
 
+static enum offer_latency_kind latency_of(int key) {
+  return key == WORKLOAD_TTFT ? OFFER_TTFT : OFFER_TPOT;
+}
+
 int offer_guarantee_percentile(const struct offer_guarantee *guarantee,
-                               const struct workload *workload) {
-  static const enum workload_key times[OFFER_LATENCIES] = {
-      [OFFER_TTFT] = WORKLOAD_TTFT, [OFFER_TPOT] = WORKLOAD_TPOT};
+                               const struct workload *workload, enum workload_key key) {
   static const int percents[LATENCY_STATISTICS] = {
       [LATENCY_P90] = 90, [LATENCY_P95] = 95, [LATENCY_P99] = 99};
-  int least = 0;
-  for (int l = 0; l < OFFER_LATENCIES; l++) {
-    const int percent = percents[guarantee->latencies[l].statistic];
-    if (*workload->values[times[l]] && percent && (!least || percent < least))
-      least = percent;
-  }
-  return least;
+  const bool is_limited = (key == WORKLOAD_TTFT || key == WORKLOAD_TPOT) && *workload->values[key];
+  return is_limited ? percents[guarantee->latencies[latency_of(key)].statistic] : 0;
 }
 
 // Whether the guarantee agrees with the workload's key. A key that the guarantee leaves open agrees
@@ -57,10 +54,6 @@ static bool agrees(const struct offer_guarantee *guarantee, const struct workloa
          (key == WORKLOAD_CONTEXT && *said && strcmp(said, wanted) != 0
               ? guarantee->input_tokens > 0 && !workload_lengths_differ(atof(said), atof(wanted))
               : workload_is_alike(workload, key, wanted, said));
-}
-
-static enum offer_latency_kind latency_of(int key) {
-  return key == WORKLOAD_TTFT ? OFFER_TTFT : OFFER_TPOT;
 }
 
 static bool meets(const struct offer_guarantee *guarantee, const struct workload *workload,

@@ -16,10 +16,10 @@
 const struct offer_guarantee *offer_guarantee_for(const struct offer *offer,
                                                   const struct workload *workload, size_t *others);
 
-// The share of the requests, in percent, that a guarantee promises to serve within the ttft and
-// tpot of a workload that it fits: the least of the two. 0: the workload limits neither.
+// The share of the requests, in percent, that a guarantee promises to serve within the ttft or tpot
+// of a workload that it fits. 0: the workload does not limit it, or it is another key.
 int offer_guarantee_percentile(const struct offer_guarantee *guarantee,
-                               const struct workload *workload);
+                               const struct workload *workload, enum workload_key key);
 
 // The names of all inputs that it gives to an option of that workload.
 struct texts offer_given(const struct offer *offer, const struct workload *workload,

@@ -107,28 +107,45 @@ static void warn_of_loads(struct scenario *scenario, const struct ranking *ranki
 
 // ---- times that are met by shares of the requests
 
-// A record is judged at the percentile that all have; a guarantee holds at its own.
-static void warn_of_percentiles(struct scenario *scenario, const struct ranking *ranking,
-                                struct arena *arena) {
+// "ttft: a guarantees P99, b was measured at P90"; NULL if nothing differs or is guaranteed.
+static const char *unlike_percentiles(const struct scenario *scenario,
+                                      const struct ranking *ranking, enum workload_key key,
+                                      struct arena *arena) {
   struct texts shares = {0};
   int first = 0;
   bool differ = false, any_promised = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     const struct workload *workload = &option->workload;
-    if (!ranking->options[o].ranked || !workload->percentile)
+    const int percentile = workload->percentiles[key];
+    if (!ranking->options[o].ranked || !percentile)
       continue;
-    first = first ? first : workload->percentile;
-    differ |= workload->percentile != first;
+    first = first ? first : percentile;
+    differ |= percentile != first;
     any_promised |= workload->promised;
     texts_add(&shares, arena, "%s %s P%d", option->label,
-              workload->promised ? "guarantees" : "was measured at", workload->percentile);
+              workload->promised ? "guarantees" : "was measured at", percentile);
   }
-  if (differ && any_promised)
+  return differ && any_promised
+             ? arena_printf(arena, "%s: %s", workload_key_names[key],
+                            texts_joined_by(&shares, options_between(scenario), arena))
+             : NULL;
+}
+
+// A record is judged at the percentile that all have; a guarantee holds at its own.
+static void warn_of_percentiles(struct scenario *scenario, const struct ranking *ranking,
+                                struct arena *arena) {
+  struct texts times = {0};
+  for (int key = 0; key < WORKLOAD_KEYS; key++) {
+    const char *unlike = unlike_percentiles(scenario, ranking, (enum workload_key)key, arena);
+    if (unlike)
+      texts_add(&times, arena, "%s", unlike);
+  }
+  if (times.count)
     texts_add(&scenario->warnings, arena,
               "the times per user are met by unlike shares of the requests: %s; at a lower "
               "percentile a server may carry more load",
-              texts_joined_by(&shares, options_between(scenario), arena));
+              texts_joined_by(&times, "; ", arena));
 }
 
 // ---- what the options must serve

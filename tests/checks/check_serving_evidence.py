@@ -431,7 +431,7 @@ PROMISED = """concurrency = 64 request
 input_tokens = 1024 token
 output_tokens = 256 token
 ttft = {} 1 s
-tpot = P99 20 ms
+tpot = {} 20 ms
 """
 
 
@@ -449,7 +449,7 @@ def test_promises_under_unlike_loads(place):
                 (fast, slow, (), 'mine guaranteed with 800 requests/s; other guaranteed with 40 requests/s; no server'),
                 (fast, slow, limits, '')):
             for name, kind, load in (('offer', 'h200-sxm-141', mine), ('other', 'b200-sxm-180', its)):
-                promised = PROMISED.format('P99').replace(flight, load)
+                promised = PROMISED.format('P99', 'P99').replace(flight, load)
                 (place.folder / f'{name}.ini').write_text(OFFER.replace('tokens_per_s', promised + 'tokens_per_s').replace(
                     'h200-sxm-141', kind).replace('Q-1', f'Q-{name}'))
             warned = ' '.join(place.compare(*settings)['warnings'])
@@ -468,10 +468,14 @@ def test_promises_at_unlike_percentiles(place):
     limits = SCENARIO.replace('utilization', 'ttft = 1 s\ntpot = 20 ms\nutilization', 1)
     quoted = limits.replace('accelerators = 8\n', '') + 'quote = offer.ini\n' + other
     try:
-        for mine, its, words in (('P99', 'P99', ''), ('P90', 'P90', ''), ('P90', 'P95', 'mine guarantees P90, other guarantees P95'),
-                                 ('', 'P99', ''), ('', 'P90', 'mine was measured at P99, other guarantees P90')):
-            for name, percentile in (('offer', mine), ('other', its)):
-                offer = OFFER.replace('tokens_per_s', PROMISED.format(percentile or 'P99') + 'tokens_per_s')
+        for mine, its, words in (
+                ('P99 P99', 'P99 P99', ''), ('P95 P90', 'P95 P90', ''),
+                ('P90 P99', 'P95 P99', ': ttft: mine guarantees P90, other guarantees P95; at a lower'),
+                ('P99 P90', 'P95 P90', ': ttft: mine guarantees P99, other guarantees P95; at a lower'),
+                ('P99 P90', 'P95 P95', 'other guarantees P95; tpot: mine guarantees P90, other guarantees P95; at'),
+                ('', 'P99 P99', ''), ('', 'P99 P90', ': tpot: mine was measured at P99, other guarantees P90')):
+            for name, percentiles in (('offer', mine or 'P99 P99'), ('other', its)):
+                offer = OFFER.replace('tokens_per_s', PROMISED.format(*percentiles.split()) + 'tokens_per_s')
                 kind = 'h200-sxm-141' if name == 'offer' else 'b200-sxm-180'
                 (place.folder / f'{name}.ini').write_text(offer.replace('h200-sxm-141', kind).replace('Q-1', f'Q-{name}'))
             place.path.write_text(quoted if mine else limits + other)
