@@ -1,6 +1,7 @@
 #include "model/evidence/workload.h"
 
 #include "base/arena.h"
+#include "base/texts.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,6 +111,14 @@ bool workload_chooses_batch(const struct workload *workload) {
     if (*workload->values[workload_per_user[i]])
       return true;
   return false;
+}
+
+const char *workload_chosen_by(const struct workload *workload, struct arena *arena) {
+  struct texts keys = {0};
+  for (size_t i = 0; i < WORKLOAD_PER_USER; i++)
+    if (*workload->values[workload_per_user[i]])
+      texts_add(&keys, arena, "%s", workload_key_names[workload_per_user[i]]);
+  return texts_joined_by(&keys, " and ", arena);
 }
 
 bool workload_limits_times(const struct workload *workload) {

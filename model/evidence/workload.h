@@ -60,8 +60,9 @@ bool workload_is_decoding(const struct workload *workload);
 enum { WORKLOAD_PER_USER = 3 };
 extern const enum workload_key workload_per_user[WORKLOAD_PER_USER];
 
-// Whether one of them does.
+// Whether one of them does; and those that do, "ttft and tpot".
 bool workload_chooses_batch(const struct workload *workload);
+const char *workload_chosen_by(const struct workload *workload, struct arena *arena);
 
 // Whether ttft or tpot is limited.
 bool workload_limits_times(const struct workload *workload);

@@ -285,6 +285,12 @@ static const struct {
       "tokens_per_s = 2000 token/s/gpu\n",
       "", "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n", NULL, "", 0, 0},
      "guarantees 2 rates that match the workload of option 'a'"},
+    // What was asked for is named, and what the guarantees lack of it.
+    {{rate, "", "[option a]\nlist_price = 9000 USD\nquote = offer.ini\ntpot = 45 ms\n",
+      "workload.ttft=2 s", "", 0, 0},
+     "no guarantee of the offer Example Compute Q-1 is used: chat (3900 token/s/gpu) does not "
+     "guarantee ttft = 2 s and tpot = 45 ms at P90 or higher; no source has throughputs of "
+     "'h200-sxm-141' at several batches for this workload, to choose one by ttft and tpot"},
     // Rates guaranteed for other conditions are not comparable.
     {{OFFER_SERVED "scenario = server\nconcurrency = 16 request\ntokens_per_s = 1000 token/s/gpu\n",
       OFFER_SERVED "scenario = server\nconcurrency = 64 request\ntokens_per_s = 2000 token/s/gpu\n",
