@@ -15,10 +15,10 @@
 //
 // Refused, each with its place: an unknown section or key, a missing one, an offer without a count,
 // prices in two currencies, a price without its basis (per gpu, node or in total), rates per node
-// beside rates per accelerator, a latency without its percentile, lengths and load, a tolerance or
-// confidence of 100 % or more, a remedy_limit without a remedy in money, a replacement_time without
-// replacement, a term of damages without delay_damages, an end or a delivery before the date, a
-// may_fail that no node can exceed.
+// beside rates per accelerator, a rate above what its request_rate asks for, a latency without its
+// percentile, lengths and load, a tolerance or confidence of 100 % or more, a remedy_limit without
+// a remedy in money, a replacement_time without replacement, a term of damages without
+// delay_damages, an end or a delivery before the date, a may_fail that no node can exceed.
 #ifndef PERTOKEN_MODEL_DELIVERY_OFFER_H
 #define PERTOKEN_MODEL_DELIVERY_OFFER_H
 
@@ -197,24 +197,8 @@ size_t offer_inputs(const struct offer *offer, struct offer_input inputs[OFFER_I
 // Whether it owes money or a replacement for what is slower than guaranteed.
 bool offer_promises_remedy(const struct offer *offer);
 
-// The names of all inputs that it gives to an option of that workload.
-struct texts offer_given(const struct offer *offer, const struct workload *workload,
-                         struct arena *arena);
-
 // The things that have no line: "installation, delivery".
 struct texts offer_not_included(const struct offer *offer, struct arena *arena);
-
-// The one guarantee of tokens/s that agrees with what the workload states, except keys that it
-// leaves open: NULL for none; *others counts further ones. A workload's times and rate per user are
-// met by a guarantee of at most that ttft and tpot at P90 or higher; of several, the one closest to
-// them counts.
-const struct offer_guarantee *offer_guarantee_for(const struct offer *offer,
-                                                  const struct workload *workload, size_t *others);
-
-// The share of the requests, in percent, that a guarantee promises to serve within the ttft and
-// tpot of a workload that it fits: the least of the two. 0: the workload limits neither.
-int offer_guarantee_percentile(const struct offer_guarantee *guarantee,
-                               const struct workload *workload);
 
 // The cost model's input that a guarantee gives, and the guaranteed value per accelerator, in base
 // units. An offer by nodes states the number of nodes.

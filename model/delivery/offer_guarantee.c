@@ -291,3 +291,28 @@ void offer_guarantee_read(struct offer_reader *reader, const struct ini_section 
   check_is_promised(reader, section);
   settle_served(reader, section, guarantee);
 }
+
+// The tokens of a request that count, 0 if unknown.
+static double tokens_counted(const struct offer_guarantee *guarantee) {
+  const bool all = !strcmp(guarantee->workload.values[WORKLOAD_TOKENS], "total");
+  if (all && !(guarantee->input_tokens > 0 && guarantee->output_tokens > 0))
+    return 0;
+  return guarantee->output_tokens + (all ? guarantee->input_tokens : 0);
+}
+
+void offer_guarantee_check_rates(const struct offer_reader *reader) {
+  static const double rounding = 1e-9;
+  const struct offer *offer = reader->offer;
+  // A server has one accelerator or more, so that a node has at most as many servers.
+  const double servers = offer->per_node ? offer_accelerators_per_node(offer) : 1;
+  for (size_t g = 0; g < offer->guarantee_count; g++) {
+    const struct offer_guarantee *guarantee = &offer->guarantees[g];
+    const double tokens = tokens_counted(guarantee);
+    const double most = guarantee->request_rate * tokens * servers;
+    if (most > 0 && guarantee->tokens_per_s > most * (1 + rounding))
+      diagnostics_error(reader->diagnostics, guarantee->tokens_place,
+                        "%.9g requests/s of %.9g tokens at each server are at most %.9g "
+                        "token/s/%s, even with one accelerator per server",
+                        guarantee->request_rate, tokens, most, offer->per_node ? "node" : "gpu");
+  }
+}

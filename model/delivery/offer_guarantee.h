@@ -10,4 +10,8 @@
 // guarantee.
 void offer_guarantee_read(struct offer_reader *reader, const struct ini_section *section);
 
+// Refuses a rate above what its requests ask for: request_rate times their tokens. After all
+// sections are read.
+void offer_guarantee_check_rates(const struct offer_reader *reader);
+
 #endif

@@ -483,6 +483,7 @@ const struct offer *offer_read(const char *path, struct catalog *catalog, struct
   offer_tiers_settle(&reader);
   settle_amounts(&reader);
   check_whole(&reader);
+  offer_guarantee_check_rates(&reader);
   check_days(&reader);
   check_remedy(&reader);
   check_damages(&reader);

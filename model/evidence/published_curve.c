@@ -72,9 +72,9 @@ static const char *why_no_curve(const struct evidence_request *request, size_t c
   size_t listed = 0;
   if (!count)
     return arena_printf(arena,
-                        "no source has throughputs of '%s' at several batches for this workload: "
-                        "interactivity cannot choose one",
-                        request->accelerator);
+                        "no source has throughputs of '%s' at several batches for this workload, "
+                        "to choose one by %s",
+                        request->accelerator, workload_chosen_by(request->workload, arena));
   for (size_t row = 0; row < table->rows && listed < MAX_LISTED; row++)
     if (starts_curve(request, row) && ++listed)
       list = arena_printf(
@@ -118,8 +118,8 @@ static const char *read_curve(const struct evidence_request *request, size_t of,
   }
   if (curve->count >= 2)
     return NULL;
-  return arena_printf(arena, "evidence '%s' covers one batch alone: interactivity needs a curve",
-                      table_cell(table, of, "id"));
+  return arena_printf(arena, "evidence '%s' covers one batch alone: there is none to choose by %s",
+                      table_cell(table, of, "id"), workload_chosen_by(request->workload, arena));
 }
 
 const char *published_curve(const struct evidence_request *request, struct curve *curve,

@@ -1,6 +1,7 @@
 #include "model/evidence/workload.h"
 
 #include "base/arena.h"
+#include "base/texts.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,6 +113,14 @@ bool workload_chooses_batch(const struct workload *workload) {
   return false;
 }
 
+const char *workload_chosen_by(const struct workload *workload, struct arena *arena) {
+  struct texts keys = {0};
+  for (size_t i = 0; i < WORKLOAD_PER_USER; i++)
+    if (*workload->values[workload_per_user[i]])
+      texts_add(&keys, arena, "%s", workload_key_names[workload_per_user[i]]);
+  return texts_joined_by(&keys, " and ", arena);
+}
+
 bool workload_limits_times(const struct workload *workload) {
   return *workload->values[WORKLOAD_TTFT] || *workload->values[WORKLOAD_TPOT];
 }
@@ -159,13 +168,17 @@ static bool follows(enum workload_key key, const struct workload *a, const struc
 // "the share of requests that meet tpot: P99 and P90", or NULL.
 static const char *other_percentile(const struct workload *a, const struct workload *b,
                                     struct arena *arena) {
-  if (!a->percentile || !b->percentile || a->percentile == b->percentile || a->promised ||
-      b->promised)
+  const char *times = "";
+  int left = 0, right = 0;
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    if (a->percentiles[key] && b->percentiles[key] && a->percentiles[key] != b->percentiles[key]) {
+      times = arena_printf(arena, "%s%s%s", times, *times ? " and " : "", workload_key_names[key]);
+      left = a->percentiles[key];
+      right = b->percentiles[key];
+    }
+  if (!*times || a->promised || b->promised)
     return NULL;
-  const bool ttft = *a->values[WORKLOAD_TTFT], tpot = *a->values[WORKLOAD_TPOT];
-  return arena_printf(arena, "the share of requests that meet %s%s%s: P%d and P%d",
-                      ttft ? "ttft" : "", ttft && tpot ? " and " : "", tpot ? "tpot" : "",
-                      a->percentile, b->percentile);
+  return arena_printf(arena, "the share of requests that meet %s: P%d and P%d", times, left, right);
 }
 
 const char *workload_difference(const struct workload *a, const struct workload *b,

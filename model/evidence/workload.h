@@ -46,8 +46,8 @@ struct workload {
   struct place places[WORKLOAD_KEYS];
   const char *shipped_precision;      // of the model's published weights; NULL or "": unknown
   double input_tokens, output_tokens; // of a request; 0: unset, unknown or MLPerf's
-  int percentile; // of the requests that meet ttft and tpot; 0: unknown, or neither
-  bool promised;  // the percentile is what a guarantee says, not one that a record was judged at
+  int percentiles[WORKLOAD_KEYS]; // of the requests that meet ttft or tpot; 0: unknown, or no limit
+  bool promised; // the percentiles are what a guarantee says, not those that a record was judged at
 };
 
 // A row's value for a key in data/throughput.csv; "" for none.
@@ -60,8 +60,9 @@ bool workload_is_decoding(const struct workload *workload);
 enum { WORKLOAD_PER_USER = 3 };
 extern const enum workload_key workload_per_user[WORKLOAD_PER_USER];
 
-// Whether one of them does.
+// Whether one of them does; and those that do, "ttft and tpot".
 bool workload_chooses_batch(const struct workload *workload);
+const char *workload_chosen_by(const struct workload *workload, struct arena *arena);
 
 // Whether ttft or tpot is limited.
 bool workload_limits_times(const struct workload *workload);

@@ -3,6 +3,7 @@
 #include "base/source.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/delivery/offer_match.h"
 #include "model/scenario/option.h"
 #include "model/scenario/reading/currency.h"
 #include "model/whatif/variation.h"

@@ -486,8 +486,9 @@ const char *recorded_curve(const struct records *records, const char *file, cons
     return NULL;
   }
   return arena_printf(arena,
-                      "interactivity needs records of several batches at one context%s; there is "
+                      "records of several batches are needed for %s, at one context%s; there is "
                       "batch %s at context %s",
+                      workload_chosen_by(workload, arena),
                       workload_has_lengths(workload) && !*wanted(&query, WORKLOAD_CONTEXT)
                           ? arena_printf(arena, ", for these requests %d", context)
                           : "",

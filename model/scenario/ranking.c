@@ -52,11 +52,11 @@ static const char *difference_of(const struct option *a, const struct option *b,
 // The same texts: what is like one is like the other.
 static bool is_same(const struct workload *a, const struct workload *b) {
   for (int key = 0; key < WORKLOAD_KEYS; key++)
-    if (a->values[key] != b->values[key] && strcmp(a->values[key], b->values[key]) != 0)
+    if (a->percentiles[key] != b->percentiles[key] ||
+        (a->values[key] != b->values[key] && strcmp(a->values[key], b->values[key]) != 0))
       return false;
   return a->shipped_precision == b->shipped_precision && a->input_tokens == b->input_tokens &&
-         a->output_tokens == b->output_tokens && a->percentile == b->percentile &&
-         a->promised == b->promised;
+         a->output_tokens == b->output_tokens && a->promised == b->promised;
 }
 
 // The options whose workloads are like the baseline's in a case, which others that are like it too

@@ -3,6 +3,7 @@
 #include "base/texts.h"
 #include "model/cost/arithmetic.h"
 #include "model/cost/model.h"
+#include "model/delivery/offer.h"
 #include "model/evidence/day.h"
 #include "model/evidence/workload.h"
 #include "model/records/served.h"
@@ -20,8 +21,21 @@
 // Requests that follow each other, come at a rate, or come all at once.
 enum load_kind { LOADS_CLOSED, LOADS_ARRIVING, LOADS_AT_ONCE, LOADS_OTHER };
 
+// The load on a server at which an option's rate was tested or is guaranteed.
+struct load {
+  enum load_kind kind;
+  const char *shown;
+  double request_rate; // 1/s, of requests that arrive
+  bool promised;
+};
+
+static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
+                                      const char *input) {
+  return option_figure(scenario, option, scenario->selected, model_find(scenario->model, input));
+}
+
 static enum load_kind kind_of(const struct served *served) {
-  switch (served ? served->nearest->load : LOAD_UNKNOWN) {
+  switch (served->nearest->load) {
   case LOAD_CLOSED: return LOADS_CLOSED;
   case LOAD_POISSON:
   case LOAD_CONSTANT: return LOADS_ARRIVING;
@@ -30,54 +44,108 @@ static enum load_kind kind_of(const struct served *served) {
   }
 }
 
+// The guarantee that gives the option's rate of serving, or NULL.
+static const struct offer_guarantee *guarantee_of(const struct scenario *scenario,
+                                                  const struct option *option) {
+  const struct figure *rate = figure_of(scenario, option, "throughput");
+  const struct scenario_offer *quote = scenario_offer_of(scenario, rate);
+  for (size_t g = 0; quote && g < quote->offer->guarantee_count; g++)
+    if (quote->offer->guarantees[g].tokens_place.line == rate->place.line)
+      return &quote->offer->guarantees[g];
+  return NULL;
+}
+
+static struct load load_of(const struct scenario *scenario, const struct option *option,
+                           struct arena *arena) {
+  const struct served *served = option_served(scenario, option);
+  const struct offer_guarantee *guarantee = guarantee_of(scenario, option);
+  if (served)
+    return (struct load){kind_of(served), served->load, served->nearest->request_rate, false};
+  if (guarantee && guarantee->concurrency > 0)
+    return (struct load){LOADS_CLOSED,
+                         arena_printf(arena, "%.9g requests in flight", guarantee->concurrency), 0,
+                         true};
+  if (guarantee && guarantee->request_rate > 0)
+    return (struct load){LOADS_ARRIVING,
+                         arena_printf(arena, "%.9g requests/s", guarantee->request_rate),
+                         guarantee->request_rate, true};
+  return (struct load){.kind = LOADS_OTHER};
+}
+
+// Two rates at which requests arrive, one of them guaranteed. They follow from the times that users
+// must get, if the workload states these.
+static bool has_other_rate(const struct load *a, const struct load *b,
+                           const struct workload *workload) {
+  return a->kind == LOADS_ARRIVING && b->kind == LOADS_ARRIVING && (a->promised || b->promised) &&
+         !workload_chooses_batch(workload) &&
+         arithmetic_compare(a->request_rate, b->request_rate) != 0;
+}
+
 static void warn_of_loads(struct scenario *scenario, const struct ranking *ranking,
                           struct arena *arena) {
-  enum load_kind first = LOADS_OTHER;
+  struct load first = {.kind = LOADS_OTHER};
   struct texts loads = {0};
-  bool differ = false;
+  bool unlike_kinds = false, unlike_rates = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
-    const struct served *served = option_served(scenario, option);
-    const enum load_kind kind = kind_of(served);
-    if (!ranking->options[o].ranked || kind == LOADS_OTHER)
+    const struct load load = load_of(scenario, option, arena);
+    if (!ranking->options[o].ranked || load.kind == LOADS_OTHER)
       continue;
-    first = first == LOADS_OTHER ? kind : first;
-    differ |= kind != first;
-    texts_add(&loads, arena, "%s with %s%s", option->label, served->load,
-              kind == LOADS_CLOSED ? " (a closed loop)" : "");
+    first = first.kind == LOADS_OTHER ? load : first;
+    unlike_kinds |= load.kind != first.kind;
+    unlike_rates |= has_other_rate(&load, &first, &option->workload);
+    texts_add(&loads, arena, "%s%s with %s%s", option->label, load.promised ? " guaranteed" : "",
+              load.shown, load.kind == LOADS_CLOSED ? " (a closed loop)" : "");
   }
-  if (differ)
-    texts_add(&scenario->warnings, arena,
-              "the servers were tested under unlike loads: %s; requests that arrive may queue, "
-              "those of a closed loop wait for each other, and arrivals count only at the rates "
-              "tested",
-              texts_joined_by(&loads, "; ", arena));
+  if (unlike_kinds || unlike_rates)
+    texts_add(&scenario->warnings, arena, "the servers' loads are unlike: %s; %s",
+              texts_joined_by(&loads, "; ", arena),
+              unlike_kinds ? "requests that arrive may queue, those of a closed loop wait for each "
+                             "other, and arrivals count only at the rates tested"
+                           : "no server returns more than what arrives");
 }
 
 // ---- times that are met by shares of the requests
 
-// A record is judged at the percentile that all have; a guarantee holds at its own.
-static void warn_of_percentiles(struct scenario *scenario, const struct ranking *ranking,
-                                struct arena *arena) {
+// "ttft: a guarantees P99, b was measured at P90"; NULL if nothing differs or is guaranteed.
+static const char *unlike_percentiles(const struct scenario *scenario,
+                                      const struct ranking *ranking, enum workload_key key,
+                                      struct arena *arena) {
   struct texts shares = {0};
   int first = 0;
   bool differ = false, any_promised = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     const struct workload *workload = &option->workload;
-    if (!ranking->options[o].ranked || !workload->percentile)
+    const int percentile = workload->percentiles[key];
+    if (!ranking->options[o].ranked || !percentile)
       continue;
-    first = first ? first : workload->percentile;
-    differ |= workload->percentile != first;
+    first = first ? first : percentile;
+    differ |= percentile != first;
     any_promised |= workload->promised;
     texts_add(&shares, arena, "%s %s P%d", option->label,
-              workload->promised ? "guarantees" : "was measured at", workload->percentile);
+              workload->promised ? "guarantees" : "was measured at", percentile);
   }
-  if (differ && any_promised)
+  return differ && any_promised
+             ? arena_printf(arena, "%s: %s", workload_key_names[key],
+                            texts_joined_by(&shares, options_between(scenario), arena))
+             : NULL;
+}
+
+// A record is judged at the percentile that all have; a guarantee holds at its own.
+static void warn_of_percentiles(struct scenario *scenario, const struct ranking *ranking,
+                                struct arena *arena) {
+  struct texts times = {0};
+  for (int key = 0; key < WORKLOAD_KEYS; key++) {
+    const char *unlike = unlike_percentiles(scenario, ranking, (enum workload_key)key, arena);
+    if (unlike)
+      texts_add(&times, arena, "%s", unlike);
+  }
+  if (times.count)
     texts_add(&scenario->warnings, arena,
               "the times per user are met by unlike shares of the requests: %s; at a lower "
               "percentile a server may carry more load",
-              texts_joined_by(&shares, options_between(scenario), arena));
+              texts_joined_by(&times, "; ", arena));
 }
 
 // ---- what the options must serve
@@ -91,11 +159,6 @@ struct service {
 
 typedef struct service service_function(const struct scenario *scenario,
                                         const struct option *option, struct arena *arena);
-
-static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
-                                      const char *input) {
-  return option_figure(scenario, option, scenario->selected, model_find(scenario->model, input));
-}
 
 static const char *texts_added(const char *list, const char *text, struct arena *arena) {
   return arena_printf(arena, "%s%s%s", list, *list ? ", " : "", text);

@@ -1,6 +1,6 @@
-// unlike_service: warnings that ranked options were tested under unlike loads, meet times at unlike
-// percentiles, or must serve unlike demands. All are allowed, and all can decide who is the
-// cheapest.
+// unlike_service: warnings that ranked options were tested or are guaranteed under unlike loads,
+// meet times at unlike percentiles, or must serve unlike demands. All are allowed, and all can
+// decide who is the cheapest.
 #ifndef PERTOKEN_MODEL_SCENARIO_UNLIKE_SERVICE_H
 #define PERTOKEN_MODEL_SCENARIO_UNLIKE_SERVICE_H
 

@@ -6,6 +6,7 @@
 #include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/delivery/offer.h"
+#include "model/delivery/offer_match.h"
 #include "model/evidence/date.h"
 #include "model/evidence/evidence.h"
 #include "model/evidence/workload.h"
@@ -392,16 +393,34 @@ static bool has_remedy(const struct subject *subject) {
                               option_amount(subject->scenario, subject->option, "replacement") > 0);
 }
 
-// An offer's remedy for slow accelerators counts only for what it guarantees.
-static void warn_of_remedy(const struct subject *subject, const struct offer *offer) {
+// Whether the option's rate was found elsewhere, rather than stated.
+static bool found_rate(const struct subject *subject) {
+  static const char *const rates[] = {"throughput", "decode_throughput"};
+  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+    if (figure_of(subject->scenario, subject->option, rates[i])->origin == ORIGIN_CATALOGUE)
+      return true;
+  return false;
+}
+
+// An offer's guarantees count only for their own workloads, and so does its remedy for slow
+// accelerators.
+static void warn_of_guarantees(const struct subject *subject, const struct offer *offer) {
   const struct option *option = subject->option;
+  const char *name = offer_reference(offer, subject->arena);
   size_t others = 0;
   const struct offer_guarantee *guarantee = offer_guarantee_for(offer, &option->workload, &others);
-  if (offer_promises_remedy(offer) && option_is_owned(option) && !has_remedy(subject))
+  const struct texts mismatches = offer_mismatches(offer, &option->workload, subject->arena);
+  const bool lacks_remedy =
+      offer_promises_remedy(offer) && option_is_owned(option) && !has_remedy(subject);
+  if (!guarantee && mismatches.count && found_rate(subject))
+    warn(subject, "no guarantee of the offer %s is used%s: %s", name,
+         lacks_remedy ? ", and its remedy does not count" : "",
+         texts_joined_by(&mismatches, "; ", subject->arena));
+  else if (lacks_remedy)
     warn(subject,
          "the remedy of the offer %s does not count: %s of its guarantees of tokens/s is for the "
          "workload and the load of this throughput",
-         offer_reference(offer, subject->arena), guarantee && others ? "more than one" : "none");
+         name, guarantee && others ? "more than one" : "none");
 }
 
 // The slower its accelerators, the less such an option costs; and a remedy is owed only once an
@@ -479,7 +498,7 @@ static void warn_of_offer(const struct subject *subject) {
     warn(subject, "the offer %s has no line for: %s", name, texts_joined(&missing, subject->arena));
   if (*typed)
     warn(subject, "not taken from the offer %s: %s", name, typed);
-  warn_of_remedy(subject, offer);
+  warn_of_guarantees(subject, offer);
   if (count != offer->accelerators)
     warn(subject, "the offer %s covers %s; this option buys %g at its prices%s", name,
          text_counted((size_t)offer->accelerators, "accelerator", subject->arena), count,

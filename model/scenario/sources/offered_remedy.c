@@ -3,6 +3,7 @@
 #include "base/source.h"
 #include "model/cost/model.h"
 #include "model/delivery/offer.h"
+#include "model/delivery/offer_match.h"
 #include "model/evidence/workload.h"
 #include "model/records/served.h"
 #include "model/records/serving.h"

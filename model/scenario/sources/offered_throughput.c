@@ -5,6 +5,7 @@
 #include "base/source.h"
 #include "model/cost/model.h"
 #include "model/delivery/offer.h"
+#include "model/delivery/offer_match.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/amendment.h"
@@ -65,12 +66,15 @@ static void apply_guarantee(struct resolving *resolving, size_t which_case,
 
 // The conditions of a guaranteed rate, so that it is compared only with its like.
 static void take_workload(struct workload *workload, const struct offer_guarantee *guarantee) {
-  for (int key = 0; key < WORKLOAD_KEYS; key++)
+  workload->promised = false;
+  for (int key = 0; key < WORKLOAD_KEYS; key++) {
     if (*guarantee->workload.values[key])
       workload->values[key] = guarantee->workload.values[key];
+    workload->percentiles[key] =
+        offer_guarantee_percentile(guarantee, workload, (enum workload_key)key);
+    workload->promised |= workload->percentiles[key] > 0;
+  }
   workload_take_lengths(workload, guarantee->input_tokens, guarantee->output_tokens);
-  workload->percentile = offer_guarantee_percentile(guarantee, workload);
-  workload->promised = workload->percentile > 0;
 }
 
 // Whether the option's rate in the case is this guarantee's: it may have been typed, or be another

@@ -1,8 +1,11 @@
 #include "model/scenario/sources/published_throughput.h"
 
 #include "base/arena.h"
+#include "base/texts.h"
 #include "model/catalog/columns.h"
 #include "model/cost/units.h"
+#include "model/delivery/offer.h"
+#include "model/delivery/offer_match.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/published_curve.h"
@@ -11,6 +14,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/resolving.h"
+#include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 #include "model/scenario/sources/user_rate.h"
 
@@ -44,13 +48,26 @@ struct lack published_throughput_choose(const struct sources *sources, struct ev
                       evidence_choose(&sources->request, evidence, sources->arena));
 }
 
+// What keeps the option's guarantees from giving its rate comes before what is published.
+static struct lack with_mismatches(const struct sources *sources, struct lack lack) {
+  const struct scenario_offer *quote = option_offer(sources->scenario, sources->option, 0);
+  const struct texts mismatches =
+      quote ? offer_mismatches(quote->offer, &sources->option->workload, sources->arena)
+            : (struct texts){0};
+  if (mismatches.count)
+    lack.why = arena_printf(sources->arena, "no guarantee of the offer %s is used: %s; %s",
+                            offer_reference(quote->offer, sources->arena),
+                            texts_joined_by(&mismatches, "; ", sources->arena), lack.why);
+  return lack;
+}
+
 // Finds the published evidence. Returns false, and reports it, if there is none.
 static bool find_published(const struct sources *sources, struct evidence *evidence) {
   if (!catalog_table(sources->scenario->catalog, CATALOG_THROUGHPUT))
     return false;
   const struct lack lack = published_throughput_choose(sources, evidence);
   if (lack.kind)
-    sources_report(sources, lack);
+    sources_report(sources, with_mismatches(sources, lack));
   return !lack.kind;
 }
 

@@ -66,6 +66,7 @@ struct lack served_throughput_choose(const struct sources *sources, struct serve
 }
 
 static void take_served_workload(const struct sources *sources, const struct served *served) {
+  static const enum workload_key times[] = {WORKLOAD_TTFT, WORKLOAD_TPOT};
   const char **values = sources->option->workload.values;
   const struct served_rungs *rungs = served->rungs;
   values[WORKLOAD_MODEL] = rungs->record->model;
@@ -75,8 +76,9 @@ static void take_served_workload(const struct sources *sources, const struct ser
   values[WORKLOAD_SPECULATION] = rungs->record->speculation;
   values[WORKLOAD_BASIS] = "serving";
   values[WORKLOAD_TOKENS] = "output";
-  if (workload_limits_times(&sources->option->workload))
-    sources->option->workload.percentile = rungs->percentile;
+  for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+    if (*values[times[i]])
+      sources->option->workload.percentiles[times[i]] = rungs->percentile;
   if (!*values[WORKLOAD_CONTEXT] && isfinite(rungs->input_tokens))
     values[WORKLOAD_CONTEXT] = arena_printf(sources->arena, "%.0f", served_input_tokens(served));
   if (rungs->record->grade != GRADE_BENCHMARK)

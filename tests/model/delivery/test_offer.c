@@ -1,6 +1,7 @@
 // Vendors' offers: what a file may contain, what is refused, and what an offer then says. Run in
 // the repository's root.
 #include "model/delivery/offer.h"
+#include "model/delivery/offer_match.h"
 #include "tests/support/offer_folder.h"
 
 #include <math.h>
@@ -78,6 +79,14 @@ static const struct {
      "'concurrency' beside 'batch': both are the requests in flight"},
     {OFFER_SERVED OFFER_LENGTHS "context = 1024\nbatch = 8\nttft = P99 2 s\n",
      "'input_tokens' beside 'context': both are the tokens of a prompt"},
+    {OFFER_SERVED OFFER_LENGTHS "request_rate = 8 request/s\ntokens_per_s = 2050 token/s/gpu\n",
+     "8 requests/s of 256 tokens at each server are at most 2048 token/s/gpu"},
+    {"nodes = 8 node\n" OFFER_SERVED OFFER_LENGTHS
+     "request_rate = 8 request/s\ntokens_per_s = 16400 token/s/node\n",
+     "at most 16384 token/s/node"},
+    {OFFER_SERVED OFFER_LENGTHS
+     "tokens = total\nrequest_rate = 8 request/s\ntokens_per_s = 10300 token/s/gpu\n",
+     "8 requests/s of 1280 tokens at each server are at most 10240 token/s/gpu"},
     {"[guarantee a]\nmodel = llama-2-70b\nprecision = fp8\nbasis = decode\n"
      "tokens_per_s = 1 token/s/gpu\nttft = P99 2 s\n",
      "'ttft' applies to serving, and this guarantee is for decoding"},
@@ -242,7 +251,7 @@ static void test_times_choose(void **state) {
   (void)state;
 #define AT(name, tokens, times)                                                                    \
   "[guarantee " name "]\nmodel = llama-2-70b\nprecision = fp8\nbasis = serving\n" OFFER_LENGTHS    \
-  "request_rate = 8 request/s\ntokens_per_s = " tokens " token/s/gpu\n" times "\n"
+  "request_rate = 16 request/s\ntokens_per_s = " tokens " token/s/gpu\n" times "\n"
   static const char guarantees[] = AT("quick", "2000", "ttft = P99 1 s\ntpot = P99 30 ms")
       AT("usual", "3000", "ttft = P95 2 s\ntpot = P90 50 ms") AT("late", "3900", "ttft = P90 5 s")
           AT("mean", "4000", "ttft = mean 1.5 s")
@@ -278,23 +287,28 @@ static void test_times_choose(void **state) {
 }
 
 // What a guarantee leaves open fits what a throughput was measured on, but not what is asked for.
+// The first difference is named, what is asked for before what was measured.
 static void test_conditions(void **state) {
   (void)state;
   static const struct {
     enum workload_key key;
     const char *value;
     double output_tokens;
-    bool is_asked, fits;
+    bool is_asked;
+    const char *difference; // after the guarantee's name and rate; "" for none
   } cases[] = {
-      {WORKLOAD_KV, "fp8", 0, false, true},
-      {WORKLOAD_KV, "fp8", 0, true, false},
-      {WORKLOAD_BATCH, "64", 0, false, true},
-      {WORKLOAD_BATCH, "64", 0, true, false},
-      {WORKLOAD_PRECISION, "bf16", 0, false, false},
-      {WORKLOAD_CONTEXT, "1000", 0, true, true}, // within REQUEST_LENGTHS
-      {WORKLOAD_CONTEXT, "1500", 0, false, false},
-      {WORKLOAD_PRECISION, "fp8", 250, true, true},
-      {WORKLOAD_PRECISION, "fp8", 1024, true, false},
+      {WORKLOAD_KV, "fp8", 0, false, ""},
+      {WORKLOAD_KV, "fp8", 0, true, "does not state kv = fp8"},
+      {WORKLOAD_BATCH, "64", 0, false, ""},
+      {WORKLOAD_BATCH, "64", 0, true, "does not state batch = 64"},
+      {WORKLOAD_PRECISION, "bf16", 0, false, "is for precision = fp8, not bf16"},
+      {WORKLOAD_PRECISION, "bf16", 1024, false, "is for output_tokens = 256, not 1024"},
+      {WORKLOAD_PRECISION, "bf16", 1024, true, "is for precision = fp8, not bf16"},
+      {WORKLOAD_CONTEXT, "1000", 0, true, ""}, // within REQUEST_LENGTHS
+      {WORKLOAD_CONTEXT, "1500", 0, false, "is for context = 1024, not 1500"},
+      {WORKLOAD_TPOT, "20 ms", 0, true, "does not guarantee tpot = 20 ms at P90 or higher"},
+      {WORKLOAD_PRECISION, "fp8", 250, true, ""},
+      {WORKLOAD_PRECISION, "fp8", 1024, true, "is for output_tokens = 256, not 1024"},
   };
   struct offer_folder folder;
   static const char text[] = OFFER_SERVED OFFER_LENGTHS "tokens_per_s = 3900 token/s/gpu\n";
@@ -308,9 +322,12 @@ static void test_conditions(void **state) {
       workload.values[key] = "";
     workload.values[cases[i].key] = cases[i].value;
     workload.places[cases[i].key].source = cases[i].is_asked ? offer->source : NULL;
-    if (cases[i].fits != !!offer_guarantee_for(offer, &workload, &others))
-      fail_msg("%s = %s, %g", workload_key_names[cases[i].key], cases[i].value,
-               cases[i].output_tokens);
+    const struct texts mismatches = offer_mismatches(offer, &workload, &folder.fixture.arena);
+    assert_int_equal(mismatches.count, !offer_guarantee_for(offer, &workload, &others));
+    assert_int_equal(mismatches.count, *cases[i].difference != 0);
+    if (mismatches.count)
+      expect_text(mismatches.list[0], arena_printf(&folder.fixture.arena, "a (3900 token/s/gpu) %s",
+                                                   cases[i].difference));
   }
   offer_folder_end(&folder);
 }

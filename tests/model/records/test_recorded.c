@@ -152,7 +152,8 @@ static void test_curve(void **state) {
       {"", "512", 0, 4, 36. / 4, ""},
       {"bf16", "512", 2, 4, 36. / 4, ""},
       {"fp8", "512", 0, 0, 0, "no record has a whole-model result of llama-3.1-8b in bf16, kv fp8"},
-      {"", "1024", 0, 0, 0, "interactivity needs records of several batches"},
+      {"", "1024", 0, 0, 0,
+       "records of several batches are needed for interactivity, at one context; there"},
   };
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
     struct fixture fixture;
@@ -162,7 +163,7 @@ static void test_curve(void **state) {
       list[0]->results[k].shard.of = wanted[i].ranks;
     const struct records records = {.list = list, .count = 1};
     const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", wanted[i].kv, "", "",
-                                                 "", "", "", "", "", "", "", "",
+                                                 "", "", "", "", "9 token/s", "", "", "",
                                                  wanted[i].context}};
     struct curve curve;
     struct recorded nearest;

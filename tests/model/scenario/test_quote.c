@@ -151,6 +151,10 @@ static void test_revision_in_a_case(void **state) {
   }
 }
 
+#define OTHER_GUARANTEE                                                                            \
+  "[guarantee b]\nmodel = llama-3.1-70b\nprecision = fp8\nbasis = decode\n"                        \
+  "tokens_per_s = 30 token/s/gpu\n"
+
 // Gives every input that an offer can give, but those of its price lines.
 static const char whole[] =
     "nodes = 8 node\n[price]\naccelerators = 27500 USD/gpu\n[terms]\nwarranty = 3 yr\n"
@@ -188,6 +192,15 @@ static const struct {
     {{whole, "", "[option a]\nquote = offer.ini\nevidence = tp0022\n", NULL, "", 0, 0},
      "not taken from the offer Example Compute Q-1: throughput, load_power"},
     {{whole, "", "[option a]\nquote = offer.ini\n", "workload.scenario=offline", "", 0, 0},
+     "no guarantee of the offer Example Compute Q-1 is used, and its remedy does not count: chat "
+     "(3900 token/s/gpu) is for scenario = server, not offline"},
+    {{OFFER_SERVED "tokens_per_s = 3900 token/s/gpu\n" OTHER_GUARANTEE, "",
+      "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n", NULL, "", 0, 0},
+     "no guarantee of the offer Example Compute Q-1 is used: a (3900 token/s/gpu) does not state "
+     "scenario = server; b (30 token/s/gpu) is for model = llama-3.1-70b, not llama-2-70b"},
+    // A rate that is stated needs no guarantee, but the remedy does.
+    {{whole, "", "[option a]\nquote = offer.ini\nthroughput = 3000 token/s\n",
+      "workload.scenario=offline", "", 0, 0},
      "the remedy of the offer Example Compute Q-1 does not count: none of its guarantees"},
     {{whole, "",
       "[option a]\nquote = offer.ini\nthroughput = 1950 token/s\nremedy = 3 %\n"
@@ -248,8 +261,9 @@ static void test_nothing_differs(void **state) {
   offer_folder_start(&folder);
   const struct scenario *scenario = read_scenario(&folder, &taken);
   expect_error(&folder.fixture, "an offer as it is", "");
-  assert_null(strstr(texts_joined(&scenario->options[0].warnings, &folder.fixture.arena),
-                     "not taken from the offer"));
+  const char *warnings = texts_joined(&scenario->options[0].warnings, &folder.fixture.arena);
+  assert_null(strstr(warnings, "not taken from the offer"));
+  assert_null(strstr(warnings, "is used"));
   offer_folder_end(&folder);
 }
 
@@ -271,6 +285,12 @@ static const struct {
       "tokens_per_s = 2000 token/s/gpu\n",
       "", "[option a]\nlist_price = 9000 USD\nquote = offer.ini\n", NULL, "", 0, 0},
      "guarantees 2 rates that match the workload of option 'a'"},
+    // What was asked for is named, and what the guarantees lack of it.
+    {{rate, "", "[option a]\nlist_price = 9000 USD\nquote = offer.ini\ntpot = 45 ms\n",
+      "workload.ttft=2 s", "", 0, 0},
+     "no guarantee of the offer Example Compute Q-1 is used: chat (3900 token/s/gpu) does not "
+     "guarantee ttft = 2 s and tpot = 45 ms at P90 or higher; no source has throughputs of "
+     "'h200-sxm-141' at several batches for this workload, to choose one by ttft and tpot"},
     // Rates guaranteed for other conditions are not comparable.
     {{OFFER_SERVED "scenario = server\nconcurrency = 16 request\ntokens_per_s = 1000 token/s/gpu\n",
       OFFER_SERVED "scenario = server\nconcurrency = 64 request\ntokens_per_s = 2000 token/s/gpu\n",
