@@ -99,6 +99,12 @@ const struct figure *option_figure(const struct scenario *scenario, const struct
              : option->figures[which_case * (size_t)scenario->model->count + (size_t)declaration];
 }
 
+const struct figure *option_figure_stated(const struct scenario *scenario,
+                                          const struct option *option, const char *name) {
+  const int declaration = graph_stated(option->graph, model_find(scenario->model, name));
+  return option_figure(scenario, option, scenario->selected, declaration);
+}
+
 int option_follower(const struct scenario *scenario, const struct option *option, int declaration) {
   const struct declaration *declarations = scenario->model->declarations;
   const int input = model_named(scenario->model, declaration), of = declarations[input].year_of;

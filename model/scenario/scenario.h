@@ -151,6 +151,10 @@ struct texts scenario_all_warnings(const struct scenario *scenario, struct arena
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration);
 
+// The figure of an input as the option states it, in whatever currency, in the selected case.
+const struct figure *option_figure_stated(const struct scenario *scenario,
+                                          const struct option *option, const char *name);
+
 // The input of a list by year or step that takes an input's value in the selected case, because the
 // case's list ends there and another case's does not; or -1.
 int option_follower(const struct scenario *scenario, const struct option *option, int declaration);

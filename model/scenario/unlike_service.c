@@ -29,11 +29,6 @@ struct load {
   bool promised;
 };
 
-static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
-                                      const char *input) {
-  return option_figure(scenario, option, scenario->selected, model_find(scenario->model, input));
-}
-
 static enum load_kind kind_of(const struct served *served) {
   switch (served->nearest->load) {
   case LOAD_CLOSED: return LOADS_CLOSED;
@@ -47,7 +42,7 @@ static enum load_kind kind_of(const struct served *served) {
 // The guarantee that gives the option's rate of serving, or NULL.
 static const struct offer_guarantee *guarantee_of(const struct scenario *scenario,
                                                   const struct option *option) {
-  const struct figure *rate = figure_of(scenario, option, "throughput");
+  const struct figure *rate = option_figure_stated(scenario, option, "throughput");
   const struct scenario_offer *quote = scenario_offer_of(scenario, rate);
   for (size_t g = 0; quote && g < quote->offer->guarantee_count; g++)
     if (quote->offer->guarantees[g].tokens_place.line == rate->place.line)
@@ -166,7 +161,7 @@ static const char *texts_added(const char *list, const char *text, struct arena 
 
 static struct service demand_of(const struct scenario *scenario, const struct option *option,
                                 struct arena *arena) {
-  const struct figure *demand = figure_of(scenario, option, "demand");
+  const struct figure *demand = option_figure_stated(scenario, option, "demand");
   const struct list_figure single = {demand->value, demand->text, demand->place};
   const struct list_figure *years = demand->year_count ? demand->years : &single;
   struct service service = {"", "", false};
@@ -186,7 +181,7 @@ static struct service day_of(const struct scenario *scenario, const struct optio
   const struct figure *hour = option_figure(scenario, option, scenario->selected, first);
   const double even = 1.0 / HOURS_OF_DAY;
   struct service service = {"flat", "", false};
-  if (!figure_is_given(figure_of(scenario, option, "demand")))
+  if (!figure_is_given(option_figure_stated(scenario, option, "demand")))
     return (struct service){0};
   for (int h = 0; h < HOURS_OF_DAY && figure_is_given(hour); h++) {
     const double share = option_figure(scenario, option, scenario->selected, first + h)->value;
@@ -201,7 +196,8 @@ static struct service day_of(const struct scenario *scenario, const struct optio
 
 static struct service utilization_of(const struct scenario *scenario, const struct option *option,
                                      struct arena *arena) {
-  const bool measured = figure_is_given(figure_of(scenario, option, "production_throughput"));
+  const bool measured =
+      figure_is_given(option_figure_stated(scenario, option, "production_throughput"));
   const char *shown =
       arena_printf(arena, "%.1f %% %s", 100 * option_amount(scenario, option, "utilization"),
                    measured ? "by tokens served" : "as stated");

@@ -5,8 +5,6 @@
 #include "model/cost/model.h"
 #include "model/cost/step.h"
 #include "model/cost/units.h"
-#include "model/delivery/offer.h"
-#include "model/delivery/offer_match.h"
 #include "model/evidence/date.h"
 #include "model/evidence/evidence.h"
 #include "model/evidence/workload.h"
@@ -18,11 +16,10 @@
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/read_shares.h"
-#include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/schedules.h"
-#include "model/scenario/reading/tiers.h"
 #include "model/scenario/resolution/grading.h"
 #include "model/scenario/resolution/left_out.h"
+#include "model/scenario/resolution/offer_warnings.h"
 #include "model/scenario/resolution/periods.h"
 #include "model/scenario/resolution/plausibility.h"
 #include "model/scenario/sources/load_power.h"
@@ -53,16 +50,6 @@ static void warn(const struct subject *subject, const char *format, ...) {
   texts_add(&subject->option->warnings, subject->arena, "%s",
             arena_vprintf(subject->arena, format, arguments));
   va_end(arguments);
-}
-
-static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
-                                      const char *name) {
-  return option_figure(scenario, option, scenario->selected,
-                       option_stated(option, model_find(scenario->model, name)));
-}
-
-static bool is_there(const struct figure *figure) {
-  return figure->origin != ORIGIN_NONE;
 }
 
 static void list_not_included(const struct subject *subject) {
@@ -108,15 +95,15 @@ static bool draw_power(const struct scenario *scenario, bool *hosts) {
 static void warn_of_rented_energy(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   const struct option *option = subject->option;
-  const struct figure *load = figure_of(scenario, option, "load_power");
+  const struct figure *load = option_figure_stated(scenario, option, "load_power");
   const bool at_tdp = load_power_is_tdp(scenario, load);
   bool hosts;
   if (!option->rented || load->origin <= ORIGIN_RENT)
     return;
   const bool owned = draw_power(scenario, &hosts);
   const bool cooling = (owned || option_amount(scenario, option, "grid_intensity") > 0) &&
-                       figure_of(scenario, option, "pue")->origin == ORIGIN_RENT;
-  hosts &= figure_of(scenario, option, "host_power")->origin == ORIGIN_DEFAULT;
+                       option_figure_stated(scenario, option, "pue")->origin == ORIGIN_RENT;
+  hosts &= option_figure_stated(scenario, option, "host_power")->origin == ORIGIN_DEFAULT;
   if (cooling || hosts)
     warn(subject, "energy and carbon leave out %s%s%s%s: state %s%s%s%s", cooling ? "cooling" : "",
          cooling && hosts ? " and " : "", hosts ? "hosts" : "",
@@ -132,7 +119,7 @@ static void warn_of_rented_energy(const struct subject *subject) {
 static void warn_of_power(const struct subject *subject) {
   const struct scenario *scenario = subject->scenario;
   const struct option *option = subject->option;
-  const struct figure *load = figure_of(scenario, option, "load_power");
+  const struct figure *load = option_figure_stated(scenario, option, "load_power");
   if (load == option->doubted_power && !option->rented)
     warn(subject, "%s", option->power_doubt);
   if (load->origin == ORIGIN_RENT)
@@ -160,7 +147,8 @@ static void warn_of_idleness(const struct subject *subject) {
   const bool by_use = option_amount(scenario, option, "on_demand_rate") > 0 &&
                       option_amount(scenario, option, "reserved_share") == 0;
   const bool draws = load > 0 && load < half && option_amount(scenario, option, "load_power") > 0 &&
-                     !option->rented && !is_there(figure_of(scenario, option, "idle_power"));
+                     !option->rented &&
+                     !figure_exists(option_figure_stated(scenario, option, "idle_power"));
   if (hardly && by_use)
     warn(subject,
          "rented for %s of the hours: that takes accelerators which start and stop with every "
@@ -188,7 +176,8 @@ static double count_in(const struct subject *subject, int period) {
 static const char *in_year(const struct subject *subject, int period) {
   const struct model *model = subject->scenario->model;
   const int elapsed = model_find(model, "elapsed"), count = model_find(model, "accelerators");
-  if (!figure_of(subject->scenario, subject->option, "accelerators")->year_count || elapsed < 0)
+  if (!option_figure_stated(subject->scenario, subject->option, "accelerators")->year_count ||
+      elapsed < 0)
     return "";
   const double time = option_value(subject->scenario, subject->option, elapsed, period);
   const double step_h = model->declarations[count].step_h;
@@ -224,7 +213,8 @@ static void warn_of_servers(const struct subject *subject) {
     const double count = count_in(subject, t);
     if (count <= 0 || arithmetic_compare(fmod(count, server), 0) == 0)
       continue;
-    const bool sized = is_there(figure_of(subject->scenario, subject->option, "demand"));
+    const bool sized =
+        figure_exists(option_figure_stated(subject->scenario, subject->option, "demand"));
     warn(subject,
          "the throughput is that of servers of %g accelerators; %g%s are %s, and may not serve in "
          "proportion%s",
@@ -268,13 +258,13 @@ static void warn_of_lease(const struct subject *subject) {
 // Warns of a resale list that is too short: unlike that of other lists, its last value does not
 // continue.
 static void warn_of_resale(const struct subject *subject) {
-  const struct figure *resale = figure_of(subject->scenario, subject->option, "resale");
+  const struct figure *resale = option_figure_stated(subject->scenario, subject->option, "resale");
   const double life = option_amount(subject->scenario, subject->option, "life_time");
   const double horizon = option_amount(subject->scenario, subject->option, "horizon");
   const double age = (life > 0 ? fmin(life, horizon) : horizon) / HOURS_PER_YEAR;
   const size_t years = resale->year_count ? resale->year_count : 1;
   const double last = resale->year_count ? resale->years[years - 1].value : resale->value;
-  if (option_is_owned(subject->option) && is_there(resale) && last > 0 &&
+  if (option_is_owned(subject->option) && figure_exists(resale) && last > 0 &&
       arithmetic_ceil(age) > (double)years)
     warn(subject,
          "resale ends with an age of %zu yr, so hardware sold at %.3g yr is worth nothing: add "
@@ -292,8 +282,9 @@ static bool any_rented(const struct scenario *scenario) {
 // Warns of inflation that is stated for all options rather than for this API: rents have no
 // inflation, and the prices of APIs have been falling.
 static void warn_of_inflation(const struct subject *subject) {
-  const struct figure *inflation = figure_of(subject->scenario, subject->option, "inflation");
-  const bool of_all = is_there(inflation) && inflation->origin < ORIGIN_OPTION;
+  const struct figure *inflation =
+      option_figure_stated(subject->scenario, subject->option, "inflation");
+  const bool of_all = figure_exists(inflation) && inflation->origin < ORIGIN_OPTION;
   if (subject->option->provider && of_all && inflation->value > 0 && any_rented(subject->scenario))
     warn(subject,
          "inflation raises its prices, but no rent: state an 'inflation' of its own, 0 %%/yr or "
@@ -361,12 +352,13 @@ static void warn_of_date(const struct subject *subject, const char *what, const 
 static void warn_of_age(const struct subject *subject) {
   for (size_t g = 0; g < GRADED_INPUTS; g++) {
     const char *input = graded_inputs[g].input;
-    const struct figure *figure = figure_of(subject->scenario, subject->option, input);
-    if (graded_inputs[g].shown == SHOWN_PRICE && is_there(figure))
+    const struct figure *figure = option_figure_stated(subject->scenario, subject->option, input);
+    if (graded_inputs[g].shown == SHOWN_PRICE && figure_exists(figure))
       warn_of_date(subject, "the price", named(subject, input), figure);
   }
-  const struct figure *rate = figure_of(subject->scenario, subject->option, "exchange_rate");
-  if (is_there(rate))
+  const struct figure *rate =
+      option_figure_stated(subject->scenario, subject->option, "exchange_rate");
+  if (figure_exists(rate))
     warn_of_date(subject, "the exchange rate", "it", rate);
 }
 
@@ -386,139 +378,24 @@ static void warn_of_record(const struct subject *subject) {
          form->fallback);
 }
 
-// A case whose offer owes none has 0 beside cases in which one is owed.
-static bool has_remedy(const struct subject *subject) {
-  const struct figure *remedy = figure_of(subject->scenario, subject->option, "remedy");
-  return is_there(remedy) && (remedy->origin != ORIGIN_CATALOGUE || remedy->value > 0 ||
-                              option_amount(subject->scenario, subject->option, "replacement") > 0);
-}
-
-// Whether the option's rate was found elsewhere, rather than stated.
-static bool found_rate(const struct subject *subject) {
-  static const char *const rates[] = {"throughput", "decode_throughput"};
-  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
-    if (figure_of(subject->scenario, subject->option, rates[i])->origin == ORIGIN_CATALOGUE)
-      return true;
-  return false;
-}
-
-// An offer's guarantees count only for their own workloads, and so does its remedy for slow
-// accelerators.
-static void warn_of_guarantees(const struct subject *subject, const struct offer *offer) {
-  const struct option *option = subject->option;
-  const char *name = offer_reference(offer, subject->arena);
-  size_t others = 0;
-  const struct offer_guarantee *guarantee = offer_guarantee_for(offer, &option->workload, &others);
-  const struct texts mismatches = offer_mismatches(offer, &option->workload, subject->arena);
-  const bool lacks_remedy =
-      offer_promises_remedy(offer) && option_is_owned(option) && !has_remedy(subject);
-  if (!guarantee && mismatches.count && found_rate(subject))
-    warn(subject, "no guarantee of the offer %s is used%s: %s", name,
-         lacks_remedy ? ", and its remedy does not count" : "",
-         texts_joined_by(&mismatches, "; ", subject->arena));
-  else if (lacks_remedy)
-    warn(subject,
-         "the remedy of the offer %s does not count: %s of its guarantees of tokens/s is for the "
-         "workload and the load of this throughput",
-         name, guarantee && others ? "more than one" : "none");
-}
-
-// The slower its accelerators, the less such an option costs; and a remedy is owed only once an
-// acceptance has found what is assumed here.
-static void warn_of_credit(const struct subject *subject) {
-  const double share = option_amount(subject->scenario, subject->option, "remedy_share");
-  const double credit = option_amount(subject->scenario, subject->option, "remedy_total");
-  const double total = option_amount(subject->scenario, subject->option, "tco");
-  const bool turns = total < 0 && total - credit >= 0;
-  if (credit < 0 && (share > 1 || turns))
-    warn(subject, "the vendor's remedy is %.4g %% of the hardware price%s: 'remedy_limit' caps it",
-         100 * share, turns ? ", and turns the total cost negative" : "");
-  else if (credit < 0)
-    warn(subject,
-         "the vendor's remedy, %.4g %% of the hardware price, is counted as received: the "
-         "throughput is %.4g %% below its guarantee",
-         100 * share, 100 * option_amount(subject->scenario, subject->option, "shortfall"));
-}
-
-// Warns that damages for a delay count in the cost: what a contract owes is no more cash in hand
-// than a remedy.
-static void warn_of_damages(const struct subject *subject) {
-  if (option_amount(subject->scenario, subject->option, "damages_total") < 0)
-    warn(subject,
-         "the vendor's damages for the delay, %.4g %% of the price of what is late, are counted "
-         "as received",
-         100 * option_amount(subject->scenario, subject->option, "damages_share"));
-}
-
-// An input's figure; of one that follows volume tiers in some case, that of the first tier.
-static const struct figure *figure_given(const struct subject *subject, const char *name) {
-  const struct model *model = subject->scenario->model;
-  const int d = model_find(model, name);
-  const char *tier =
-      model->declarations[d].tiers ? tiers_input(model, d, 0, 0, subject->arena) : name;
-  const struct figure *figure = figure_of(subject->scenario, subject->option, tier);
-  return is_there(figure) ? figure : figure_of(subject->scenario, subject->option, name);
-}
-
-// Inputs that the offer gives, but that the option takes from elsewhere.
-static const char *typed_over(const struct subject *subject, const struct offer *offer) {
-  const struct texts given = offer_given(offer, &subject->option->workload, subject->arena);
-  struct texts names = {0};
-  for (size_t i = 0; i < given.count; i++) {
-    const struct figure *figure = figure_given(subject, given.list[i]);
-    if (is_there(figure) && figure->place.source != offer->source)
-      texts_add(&names, subject->arena, "%s", given.list[i]);
-  }
-  return texts_joined(&names, subject->arena);
-}
-
-static bool has_sums(const struct subject *subject) {
-  static const char *const sums[] = {"support_sum", "installation_sum", "purchase_tax_sum"};
-  for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
-    if (option_amount(subject->scenario, subject->option, sums[i]) > 0)
-      return true;
-  return false;
-}
-
 static void warn_of_offer(const struct subject *subject) {
-  const struct scenario *scenario = subject->scenario;
-  const struct option *option = subject->option;
-  const struct scenario_offer *quote = option_offer(scenario, option, scenario->selected);
-  if (!quote)
-    return;
-  const struct offer *offer = quote->offer;
-  const char *name = offer_reference(offer, subject->arena);
-  const struct texts missing = offer_not_included(offer, subject->arena);
-  const char *typed = typed_over(subject, offer);
-  const double count = option_amount(scenario, option, "accelerators_bought");
-  if (offer_has_expired(offer, scenario->date))
-    warn(subject, "the offer %s expired on %s, before %s", name, offer->valid_until,
-         scenario->date);
-  if (missing.count)
-    warn(subject, "the offer %s has no line for: %s", name, texts_joined(&missing, subject->arena));
-  if (*typed)
-    warn(subject, "not taken from the offer %s: %s", name, typed);
-  warn_of_guarantees(subject, offer);
-  if (count != offer->accelerators)
-    warn(subject, "the offer %s covers %s; this option buys %g at its prices%s", name,
-         text_counted((size_t)offer->accelerators, "accelerator", subject->arena), count,
-         has_sums(subject) ? ", and pays its fixed sums in proportion" : "");
+  offer_warn(subject->scenario, subject->option, subject->arena);
 }
 
 // The probe reads its prompts in full, without cache hits.
 static bool is_recorded_prefill(const struct subject *subject) {
   const struct figure *prefill =
-      figure_of(subject->scenario, subject->option, "prefill_throughput");
+      option_figure_stated(subject->scenario, subject->option, "prefill_throughput");
   return subject->option->record && prefill->origin == ORIGIN_CATALOGUE;
 }
 
 // A rate that was measured with hits, and from which they are deducted again, is too high.
 static void warn_of_hits(const struct subject *subject) {
   const struct figure *counted =
-      figure_of(subject->scenario, subject->option, "prefill_includes_hits");
+      option_figure_stated(subject->scenario, subject->option, "prefill_includes_hits");
   if (counted->origin == ORIGIN_DEFAULT && !is_recorded_prefill(subject) &&
       option_amount(subject->scenario, subject->option, "cache_hit") > 0 &&
-      is_there(figure_of(subject->scenario, subject->option, "prefill_throughput")))
+      figure_exists(option_figure_stated(subject->scenario, subject->option, "prefill_throughput")))
     warn(subject,
          "cache_hit is deducted from the prefill work: if prefill_throughput already counts "
          "tokens from the cache, set prefill_includes_hits = yes, otherwise no");
@@ -531,7 +408,7 @@ static void warn_of_other_context(const struct subject *subject) {
   const double context = strtod(workload->values[WORKLOAD_CONTEXT], NULL);
   const double mean = workload_decode_context(workload);
   if (workload_has_lengths(workload) &&
-      figure_of(subject->scenario, subject->option, "decode_throughput")->origin ==
+      option_figure_stated(subject->scenario, subject->option, "decode_throughput")->origin ==
           ORIGIN_CATALOGUE &&
       workload_lengths_differ(context, mean))
     warn(subject,
@@ -574,7 +451,7 @@ static void warn_of_throughput(const struct subject *subject) {
 static void warn_of_idle_power(struct scenario *scenario, struct arena *arena) {
   bool given = false, missing = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
-    bool has = is_there(figure_of(scenario, &scenario->options[o], "idle_power"));
+    bool has = figure_exists(option_figure_stated(scenario, &scenario->options[o], "idle_power"));
     given |= has;
     missing |= !has;
   }
@@ -589,8 +466,8 @@ static void warn_of_uneven_power(struct scenario *scenario, struct arena *arena)
   struct texts at_tdp = {0}, others = {0};
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
-    const struct figure *load = figure_of(scenario, option, "load_power");
-    if (!option->rented && is_there(load))
+    const struct figure *load = option_figure_stated(scenario, option, "load_power");
+    if (!option->rented && figure_exists(load))
       texts_add(load_power_is_tdp(scenario, load) ? &at_tdp : &others, arena, "%s", option->label);
   }
   if (at_tdp.count && others.count)
@@ -702,8 +579,7 @@ void option_assess(struct scenario *scenario, size_t number, struct arena *arena
       warn_of_rented_energy, warn_of_idleness,  warn_of_units,      warn_of_servers,
       warn_of_site,          warn_of_overlaps,  warn_of_added_sums, warn_of_age,
       warn_of_throughput,    warn_of_hits,      warn_of_record,     warn_of_offer,
-      warn_of_credit,        warn_of_damages,   warn_of_lease,      warn_of_resale,
-      warn_of_inflation,
+      warn_of_lease,         warn_of_resale,    warn_of_inflation,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};
