@@ -354,6 +354,23 @@ static void write_terms(struct book *book, struct block *block) {
                    pair_formula(book, block->baseline, block->option));
 }
 
+// The rate per period from which spreadsheets search: for high rates, one from the first period
+// alone is close enough; and never from zero, as from there Gnumeric finds a rate below zero where
+// there is one, too.
+static const char *write_guess(struct book *book, const struct block *block, int flow) {
+  const struct comparison *comparison = block->comparison;
+  const int periods = book->scenario->periods;
+  const char *outlay = cell_here(book, flow, COLUMN_PERIOD);
+  const double first = comparison->flow[1] / -comparison->flow[0] - 1;
+  const int row =
+      put_row(book, block, "Rate per period to search the IRR from", "guess", &unit_plain);
+  put_value(book, row,
+            arena_printf(book->arena, "=IF(%s<0,MAX(1/COUNT(%s),(%s/(-%s))-1),0)", outlay,
+                         whole_row(book, flow), cell_here(book, flow, COLUMN_PERIOD + 1), outlay),
+            comparison->flow[0] < 0 ? fmax(1. / periods, first) : 0, CELL_FORMULA, &unit_plain);
+  return cell_here(book, row, COLUMN_VALUE);
+}
+
 // The growth per year at the IRR if the last period were a whole one, which IRR() assumes; 0 if
 // there is no IRR.
 static double write_growth(struct book *book, const struct block *block, int flow) {
@@ -368,15 +385,12 @@ static double write_growth(struct book *book, const struct block *block, int flo
                       unit_cell_factor(year) / comparison->times[1]);
   growth = isnan(growth) ? 0 : growth;
   const char *flows = whole_row(book, flow), *outlay = cell_here(book, flow, COLUMN_PERIOD);
-  const char *saving = cell_here(book, flow, COLUMN_PERIOD + 1);
+  const char *guess = write_guess(book, block, flow);
   const int row =
       put_row(book, block, "Growth per year at the IRR of whole periods", "growth", &unit_plain);
-  // Spreadsheets search from a first guess: for high rates, one from the first period alone is
-  // close enough.
   put_value(book, row,
-            arena_printf(arena, "=IF(AND(%s<0,SUM(%s)>0),(1+IRR(%s,MAX(0,(%s/(-%s))-1)))^(1/%s),0)",
-                         outlay, flows, flows, saving, outlay,
-                         cell_here(book, block->times, COLUMN_PERIOD + 1)),
+            arena_printf(arena, "=IF(AND(%s<0,SUM(%s)>0),(1+IRR(%s,%s))^(1/%s),0)", outlay, flows,
+                         flows, guess, cell_here(book, block->times, COLUMN_PERIOD + 1)),
             growth, CELL_FORMULA, &unit_plain);
   return growth;
 }

@@ -161,7 +161,7 @@ class Example:
         """
         changed = {change.key: change.value for change in state.changes}
         values = {('Inputs', row, column): changed[entry.key]
-                  for entry, row, column, _ in self.inputs.literals() if entry.key in changed}
+                  for entry, row, column in self.inputs.own() if entry.key in changed}
         name = self.book.name('pt_case')
         values[name.sheet, *xlsx.position(name.ref)] = state.case
         return values

@@ -266,7 +266,8 @@ def moved_formula(formula, sheet, other):
 
 def same_formulas(base, other):
     """Two states of one scenario must have the same formulas in the same cells: the differences."""
-    differing, origins = [], layout.Inputs(base).columns['Source']
+    differing, inputs = [], layout.Inputs(base)
+    origins = inputs.columns['Source']
     for sheet in base.sheets.values():
         if sheet.name in layout.MOVING:
             continue
@@ -275,6 +276,8 @@ def same_formulas(base, other):
         for (row, column), cell in sheet.formulas():
             if sheet.name == 'Inputs' and column >= origins:
                 continue  # whether a source is the same in all cases depends on what is set
+            if sheet.name == 'Inputs' and inputs.follows(row, column):
+                continue  # what is set no longer follows
             found = cells.get((rows.get(row, row), column)) or xlsx.Cell(None)
             if there is None or found.formula != moved_formula(cell.formula, sheet, there):
                 differing.append(f'{sheet.name}!{xlsx.address(row, column)}: ={cell.formula} became '

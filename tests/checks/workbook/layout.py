@@ -183,6 +183,20 @@ class Inputs:
                     yield entry, row, column, cell
 
 
+    def follows(self, row, column):
+        """Whether a cell holds on to the value before it in its list, which has ended."""
+        cell = self.sheet.cell(row, column)
+        return cell is not None and cell.formula == xlsx.address(row, column - 1) and row > self.header
+
+    def own(self):
+        """(input, row, column) of every value of a case's own: the literals, and those that follow one."""
+        for entry in self.all:
+            for row, column in entry.cells.values():
+                cell = self.sheet.cell(row, column)
+                if self.follows(row, column) or (cell is not None and cell.formula is None and cell.value is not None):
+                    yield entry, row, column
+
+
 def value_key(key, stem, number):
     """The name of a list's value for --set: engineers_year_1, engineers_step_1, h200.list_price_year_2_usd."""
     name = key.removesuffix('_usd')
