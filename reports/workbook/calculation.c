@@ -60,7 +60,8 @@ static void write_cell(struct writer *writer, int declaration, int row, int colu
                                             column, &writer->references);
   lxw_format *format = format_of(writer, declaration, formula);
   // Only for a scenario's own items; no item has both.
-  const int limit = item->none_below >= 0 ? item->none_below : item->none_without;
+  const int bound = item->none_below >= 0 ? item->none_below : item->none_without;
+  const int limit = bound >= 0 && option_has(sheet->option, bound) ? bound : -1;
   const char *none = limit >= 0 ? option_none(book->scenario, sheet->option, declaration) : NULL;
   if (limit >= 0)
     formula = arena_printf(&scratch, "=IF(%s%s0,\"%s\",%s)", option_name_used(sheet, limit),

@@ -120,8 +120,9 @@ def tax(x, r):
     r.after_tax_cash = [cost - saved for cost, saved in zip(r.cash, r.tax_shield)]
     r.after_tax_total = sum(r.after_tax_cash)
     r.after_tax_npv = present_value(r, r.after_tax_cash)
+    sold = x.sold_share if x.token_price_output else 1
     r.after_tax_price_per_mtok = (r.after_tax_npv / (1 - x.tax_rate)
-                                  / present_value(r, r.tokens) * 1e6)
+                                  / (sold * present_value(r, r.tokens)) * 1e6) if sold else None
 
 
 def accrued(rate, part):
