@@ -121,11 +121,14 @@ static bool is_unused(const struct scenario *scenario, struct layer layer, int d
   return true;
 }
 
-// The reason why no option uses the common statement: some may set their own value, and the others
-// not use the input.
-static const char *why_unused(const struct scenario *scenario, size_t which_case, int d,
+// The reason why no option uses the common statement: --set outranks a case, some options may set
+// their own value, and the others not use the input.
+static const char *why_unused(const struct scenario *scenario, struct layer layer, int d,
                               struct arena *arena) {
-  const struct texts own = own_words(scenario, which_case, d, arena);
+  const struct layer set = {ORIGIN_SET, -1, 0};
+  const struct texts own = own_words(scenario, layer.which_case, d, arena);
+  if (layer.origin == ORIGIN_CASE && inputs_said(scenario->inputs, set, d))
+    return "--set replaces it";
   return own.count ? arena_printf(arena, "no option uses it, except those that set their own: %s",
                                   texts_joined(&own, arena))
                    : "no option uses it, given its other values";
@@ -139,11 +142,12 @@ void effect_check_use(struct scenario *scenario, struct arena *arena,
     const size_t cases = inputs_said_in_cases(scenario->inputs, d) ? scenario->case_count : 1;
     if (is_unused(scenario, set, d, arena))
       diagnostics_error(diagnostics, inputs_said(scenario->inputs, set, d)->place,
-                        "'%s' has no effect: %s", name,
-                        why_unused(scenario, set.which_case, d, arena));
-    for (size_t c = 1; c < cases; c++)
-      if (is_unused(scenario, (struct layer){ORIGIN_CASE, -1, c}, d, arena))
+                        "'%s' has no effect: %s", name, why_unused(scenario, set, d, arena));
+    for (size_t c = 1; c < cases; c++) {
+      const struct layer layer = {ORIGIN_CASE, -1, c};
+      if (is_unused(scenario, layer, d, arena))
         texts_add(&scenario->warnings, arena, "'%s' in case %s has no effect: %s", name,
-                  scenario->cases[c], why_unused(scenario, c, d, arena));
+                  scenario->cases[c], why_unused(scenario, layer, d, arena));
+    }
   }
 }

@@ -195,6 +195,20 @@ static void test_case_without_use(void **state) {
   scenario_fixture_end(&fixture);
 }
 
+static void test_case_replaced(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  const char *setting = "pue=1.2";
+  char text[2048];
+  snprintf(text, sizeof text, "%s[case c]\npue = 1.3\n", base);
+  scenario_fixture_set(&fixture, text, NULL, &setting);
+  expect_error(&fixture.fixture, "a case", "");
+  assert_int_equal(fixture.scenario->warnings.count, 1);
+  assert_string_equal(fixture.scenario->warnings.list[0],
+                      "'pue' in case c has no effect: --set replaces it");
+  scenario_fixture_end(&fixture);
+}
+
 // Common values do not apply to a rented option; its own settings count.
 static void test_rent(void **state) {
   (void)state;
@@ -334,6 +348,7 @@ int main(void) {
       cmocka_unit_test(test_one_error),
       cmocka_unit_test(test_bad_settings),
       cmocka_unit_test(test_case_without_use),
+      cmocka_unit_test(test_case_replaced),
       cmocka_unit_test(test_rent),
       cmocka_unit_test(test_decode_is_not_serving),
       cmocka_unit_test(test_grades),
