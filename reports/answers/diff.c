@@ -4,6 +4,7 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/quantity.h"
+#include "model/cost/step.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
@@ -72,11 +73,33 @@ static const struct aspect aspects[] = {{"", value_text, difference_in_value},
 
 enum { ASPECTS = sizeof aspects / sizeof aspects[0] };
 
+// The input's name; of a value in lists with unlike steps, of which neither file has the common
+// step, the list's name and when the value begins to hold: "accelerators, after 3 month".
+static const char *name_of(const struct diff *diff, size_t pair, int input) {
+  const struct difference *difference = diff->difference;
+  const struct model *model = difference->a->model;
+  const int list = model->declarations[model_named(model, input)].year_of;
+  if (list < 0 || model->declarations[list].step_h == 0)
+    return declared(diff, input)->name;
+  const struct declaration *of = declared(diff, list);
+  const struct side a = difference_side(difference, pair, list, false);
+  const struct side b = difference_side(difference, pair, list, true);
+  const double step_a = option_figure(a.scenario, a.option, a.scenario->selected, a.input)->step_h;
+  const double step_b = option_figure(b.scenario, b.option, b.scenario->selected, b.input)->step_h;
+  int number = 0;
+  while (of->years[number] != model_named(model, input))
+    number++;
+  if (step_a == step_b)
+    return declared(diff, input)->name;
+  return number ? arena_printf(diff->arena, "%s, after %s", of->name,
+                               step_text(number * of->step_h, diff->arena))
+                : arena_printf(diff->arena, "%s, from the outset", of->name);
+}
+
 // A row for each option in which it differs by this change; a single row if all differ alike.
 static void add_aspect(const struct diff *diff, struct answer_table *table,
                        const struct change *change, const struct aspect *aspect, int input) {
   const struct difference *difference = diff->difference;
-  const char *name = arena_printf(diff->arena, "%s%s", declared(diff, input)->name, aspect->suffix);
   const size_t before = table->row_count;
   bool alike = difference->pair_count > 1;
   for (size_t p = 0; p < difference->pair_count; p++) {
@@ -90,8 +113,9 @@ static void add_aspect(const struct diff *diff, struct answer_table *table,
     const bool shows = strcmp(aspect->text(a, SHOWN_DIGITS, diff->arena),
                               aspect->text(b, SHOWN_DIGITS, diff->arena)) != 0;
     const int digits = shows ? SHOWN_DIGITS : EXACT_DIGITS;
-    ANSWER_ROW(table, cell_words(name), cell_option(both->a),
-               cell_words(aspect->text(a, digits, diff->arena)),
+    const char *name = name_of(diff, p, input);
+    ANSWER_ROW(table, cell_words(arena_printf(diff->arena, "%s%s", name, aspect->suffix)),
+               cell_option(both->a), cell_words(aspect->text(a, digits, diff->arena)),
                cell_words(aspect->text(b, digits, diff->arena)));
     const struct answer_cell *first = table->cells[before];
     const struct answer_cell *last = table->cells[table->row_count - 1];

@@ -303,6 +303,10 @@ def check_compared(folder):
             expect(done.returncode in (DONE, 1), done.stderr)
             for path in (a, b):
                 expect(f"{items(path)['tco']:.9g}"[:8] in done.stdout, f'{path.name} of {a.name}, {b.name}')
+    unlike = run('diff', *paths[:2], '-q').stdout
+    expect('accelerators, after 6 month' in unlike and '_step_' not in unlike, unlike)  # neither file's step is the common one
+    alike = run('diff', paths[0], told(folder, 'accelerators = 64, 160 gpu every 6 month', name='alike.ini'), '-q').stdout
+    expect('accelerators_step_2' in alike and 'after' not in alike, alike)
     year = told(folder, 'accelerators = 64, 128 gpu', period=12, horizon='3 yr', name='year.ini')
     month = told(folder, f"engineers = {', '.join(['1'] * 50)} FTE every 1 month", period=1, horizon='3 yr', name='month.ini')
     expect_exit(run('diff', year, paths[0], '-q'), DONE)
