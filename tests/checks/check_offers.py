@@ -411,6 +411,18 @@ def check_sales(folder):
     same(cached['revenue_total'], cached['tokens_total'] / 1e6 * (1 + 4 * 0.6 * 0.1), 'revenue with hits')
 
 
+def check_unlike_sales(folder):
+    """The same requests bring more where an option states no hits: told, if cached input is sold for less."""
+    other = (f'{RATES}[option other]\nlabel = Other\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\n'
+             'accelerators = 8\nutilization = 50 %\ninput_tokens = 4000 token\noutput_tokens = 1000 token\nthroughput = 1000 token/s\n')
+    said = 'the same requests bring unlike revenues: cached input is sold at token_price_cached by fleet; without a cache_hit,'
+    for price, hits, told in (('0 USD', 'cache_hit = 40 %\n', True), ('0.1 USD', 'cache_hit = 40 %\n', False), ('0 USD', '', False)):
+        text = other.replace('[option other]', f'{hits}[option other]')
+        path = written(folder, f'[common]\n{SALES}token_price_cached = {price}/Mtok\n{text}')
+        warnings = run_json('compare', path)['warnings']
+        expect(any(one.startswith(said) for one in warnings) == told, f'{price} {hits}: {warnings}')
+
+
 def check_finance(folder):
     done = run('finance', written(folder, f'[common]\n{SALES}' + RATES))
     expect_exit(done, 0, 'Tokens sold', 'Margin, share of the cost')
@@ -494,7 +506,7 @@ def main():
         for own, api, told in BAD_TAKERS:
             count.test(told, lambda own=own, api=api, told=told:
                        expect_exit(run('compare', written(folder, own + api)), BAD_INPUT, told))
-        for check in (check_live, check_inflation, check_absent, check_growth, check_table, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_nothing_to_share, check_questions):
+        for check in (check_live, check_inflation, check_absent, check_growth, check_table, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_unlike_sales, check_finance, check_nothing_to_share, check_questions):
             count.test(check.__name__, check, folder)
         count.test('deepseek', check_deepseek)
     count.finish()

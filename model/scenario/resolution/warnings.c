@@ -517,6 +517,28 @@ static void warn_of_differences(struct scenario *scenario, struct arena *arena) 
       }
 }
 
+// The same requests sold bring more where none of their input is taken from a cache, as one does
+// not say of a serving throughput.
+static void warn_of_unlike_sales(struct scenario *scenario, struct arena *arena) {
+  struct texts cached = {0}, whole = {0};
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const double full = option_amount(scenario, option, "token_price_input");
+    if (option_amount(scenario, option, "revenue_total") <= 0 || full <= 0 ||
+        option_amount(scenario, option, "input_tokens") <= 0 ||
+        option_amount(scenario, option, "token_price_cached") >= full)
+      continue;
+    texts_add(option_amount(scenario, option, "cache_hit") > 0 ? &cached : &whole, arena, "%s",
+              option->label);
+  }
+  if (cached.count && whole.count)
+    texts_add(&scenario->warnings, arena,
+              "the same requests bring unlike revenues: cached input is sold at token_price_cached "
+              "by %s; without a cache_hit, all input is at token_price_input: %s",
+              texts_joined_by(&cached, options_between(scenario), arena),
+              texts_joined_by(&whole, options_between(scenario), arena));
+}
+
 // "4.2 % less than b", of what costs least.
 static const char *less_than(double cost, const struct option *other, double of_other,
                              struct arena *arena) {
@@ -598,6 +620,7 @@ void scenario_assess(struct scenario *scenario, struct arena *arena) {
   warn_of_idle_power(scenario, arena);
   warn_of_uneven_power(scenario, arena);
   warn_of_differences(scenario, arena);
+  warn_of_unlike_sales(scenario, arena);
   unlike_service_warn(scenario, arena);
   periods_warn(scenario, arena);
   schedules_warn(scenario, arena);
