@@ -82,6 +82,8 @@ static int resolve_name(struct checker *checker, struct node *node, const struct
                       series ? "an input" : "one number");
     return -1;
   }
+  if (series && !by && !in_series && target->own == OWN_CAPEX)
+    return -1; // model_check reports the item itself
   if (series && !by && !in_series) {
     diagnostics_error(
         checker->diagnostics, node->place, "'%s' has a value per period: write %s(%s) or first(%s)",

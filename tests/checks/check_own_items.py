@@ -261,6 +261,8 @@ BAD = {
                           ["31:13: error: there is no option 'clud'; did you mean 'cloud'?", '            ^']),
     'a capex item that escalates': (item('fee', '1 USD', 'escalation = 1 %/yr', unit='USD', group='capex'),
                                     ['a capex item is paid once: it does not escalate']),
+    'a capex item by period': (item('fee', '1 USD * bought', unit='USD', group='capex'),
+                               [':30:11: error: a capex item is paid once: it cannot depend on a period']),
     'an escalation without unit': (item('fee', '1 USD/yr', 'escalation = 3'), ["'3' has no unit"]),
     'a source of no number': (item('fee', 'support_cost', 'source = a letter', unit='USD'),
                               ["'source' applies to numbers in the formula; it has none"]),
@@ -303,6 +305,7 @@ def check_refused(folder, text, messages):
     done = run('compare', path)
     for message in messages:
         expect(done.returncode == BAD_INPUT and message in done.stderr, f'exit {done.returncode}: {done.stderr}')
+    expect('built-in model' not in done.stderr, f'what nobody can edit: {done.stderr}')
 
 
 def main():
