@@ -142,18 +142,28 @@ static double size_said(const char *name) {
   return NAN;
 }
 
-static bool is_other_model(const char *text, const char *id) {
-  return fabs(size_said(text) - size_said(id)) > 0;
+// Names round: Qwen2.5 7B has 7.6 billion parameters.
+static const double SIZE_ROUNDED = 0.1;
+
+// A name that states another size than the id or, if the id states none, than the parameters.
+static bool is_other_model(struct catalog *catalog, const char *text, const char *id) {
+  const struct table *table = catalog_table(catalog, CATALOG_MODELS);
+  const double said = size_said(text), said_by_id = size_said(id);
+  const long row = table ? catalog_find(table, id) : -1;
+  if (!isnan(said_by_id) || row < 0)
+    return fabs(said - said_by_id) > 0;
+  const double size = table_number_or(table, (size_t)row, "params_b", NAN);
+  return fabs(said - size) > SIZE_ROUNDED * size;
 }
 
 bool fact_is_another(enum import_fact fact, const char *text, const char *word,
                      struct catalog *catalog) {
   return (fact == FACT_ACCELERATOR && is_other_accelerator(catalog, text, word)) ||
-         (fact == FACT_MODEL && is_other_model(text, word));
+         (fact == FACT_MODEL && is_other_model(catalog, text, word));
 }
 
 bool fact_is_other_model(const char *text, const char *model, struct catalog *catalog,
                          struct arena *arena) {
   const struct naming naming = model_named(text, catalog, arena);
-  return naming.word ? strcmp(naming.word, model) != 0 : is_other_model(text, model);
+  return naming.word ? strcmp(naming.word, model) != 0 : is_other_model(catalog, text, model);
 }

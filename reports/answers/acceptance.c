@@ -406,11 +406,12 @@ static void add_protocol(const struct telling *telling) {
   ANSWER_ROW(table, cell_words("SHA-256 of the offer"),
              cell_words(source_sha256(offer->source, arena)));
   ANSWER_ROW(table, cell_words("Confidence of each clause"),
-             cell_in(acceptance->rule.confidence, unit_known("%", arena)));
-  ANSWER_ROW(table, cell_words("Measured"),
-             cell_words(arena_printf(arena, "%s to %s (UTC), %zu records, on the sheet Records",
-                                     acceptance->first_day, acceptance->last_day,
-                                     acceptance->fleet->record_count)));
+             cell_words(acceptance_confidence(acceptance->rule.confidence, arena)));
+  ANSWER_ROW(
+      table, cell_words("Measured"),
+      cell_words(arena_printf(arena, "%s to %s (UTC), %s, on the sheet Records",
+                              acceptance->first_day, acceptance->last_day,
+                              text_counted(acceptance->fleet->record_count, "record", arena))));
   table = ANSWER_TABLE(telling->answer, "signatures", "Signed", {"for", "For", NULL},
                        {"name", "Name", NULL}, {"date", "Date", NULL},
                        {"signature", "Signature", NULL});

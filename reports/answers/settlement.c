@@ -132,22 +132,40 @@ static void note_rest(const struct telling *telling) {
                          money_text(idle, unit_of_item(telling->worth->scenario, "tco"), arena)));
 }
 
+// "as delivered", or, while nodes are missing, what the others are taken to be.
+static const char *basis_words(const struct telling *telling) {
+  const struct acceptance *acceptance = telling->acceptance;
+  const size_t nodes = acceptance->rule.nodes;
+  size_t measured = 0;
+  for (size_t c = 0; c < acceptance->clause_count; c++) {
+    const struct acceptance_clause *clause = &acceptance->clauses[c];
+    if (clause->kind == CLAUSE_MEAN && clause->what == GUARANTEED_TOKENS &&
+        clause->guarantee == telling->worth->guarantee)
+      measured = clause->sample.count;
+  }
+  return measured >= nodes
+             ? "as delivered"
+             : arena_printf(telling->arena, "if all nodes are like the %zu of %zu measured",
+                            measured, nodes);
+}
+
 static void note_worth(const struct telling *telling) {
   const struct shortfall *worth = telling->worth;
   const struct scenario *scenario = worth->scenario;
   const struct declaration *price = &scenario->model->declarations[worth->price];
   const struct unit *currency =
       price->usd_of < 0 ? unit_of_item(scenario, "tco") : unit_known("USD", telling->arena);
-  const char *option = scenario->options[worth->option].label;
+  const char *option = scenario->options[worth->option].label, *basis = basis_words(telling);
   if (isnan(worth->worth)) {
     answer_note(telling->answer,
-                "Worth: ", "no price makes %s cost as much per token as guaranteed.", option);
+                "Worth: ", "%s, no price makes %s cost as much per token as guaranteed.", basis,
+                option);
     return;
   }
   answer_note(telling->answer, "Worth: ",
-              "as delivered, %s costs as much per token at %s as guaranteed at %s: %s for all "
-              "%.0f%s, before knock-on effects.",
-              option, quantity_words(worth->worth, &price->unit, 5, telling->arena),
+              "%s, %s costs as much per token at %s as guaranteed at %s: %s for all %.0f%s, before "
+              "knock-on effects.",
+              basis, option, quantity_words(worth->worth, &price->unit, 5, telling->arena),
               quantity_words(worth->quoted, &price->unit, 5, telling->arena),
               money_text((worth->quoted - worth->worth) * worth->count * worth->paid_share,
                          currency, telling->arena),

@@ -126,7 +126,7 @@ static int print_verdict(struct run *run, struct acceptance_request *request) {
     return -1;
   const struct settlement settlement = settlement_of(acceptance, run->arena);
   const struct answer answer = acceptance_answer(&settlement, worth, run->arena);
-  return fleet_print(run, &answer, "Acceptance", "Acceptance");
+  return fleet_print(run, &answer, "Does the delivery meet the quote?", "Acceptance");
 }
 
 static int refuse_strays(const struct run *run) {

@@ -35,6 +35,7 @@ struct telling {
   const struct fleet *fleet;
   struct part *parts; // [part_count]
   size_t part_count;
+  size_t compared; // workloads of enough devices to tell outliers
   struct answer *answer;
   struct arena *arena;
 };
@@ -110,10 +111,15 @@ static void add_spread(const struct telling *telling) {
     const struct part *part = &telling->parts[p];
     const struct fleet_spread *spread = &part->spread;
     one_run = one_run || isnan(spread->between_runs);
-    ANSWER_ROW(table, cell_words(part->workload->words), cell_words(words_of(part)),
-               part_of_spread(spread->within_run, "not measured"),
-               part_of_spread(spread->between_runs, "one run each"),
-               part_of_spread(spread->between_devices, "one device"));
+    const bool is_known = !isnan(spread->within_run) || !isnan(spread->between_runs) ||
+                          !isnan(spread->between_devices);
+    struct answer_cell *cells =
+        answer_table_row_of(table, (struct answer_row){.faces = is_known ? 0 : FACE_JSON});
+    cells[0] = cell_words(part->workload->words);
+    cells[1] = cell_words(words_of(part));
+    cells[2] = part_of_spread(spread->within_run, "not measured");
+    cells[3] = part_of_spread(spread->between_runs, "one run each");
+    cells[4] = part_of_spread(spread->between_devices, "one device");
   }
   table->faces = FACE_JSON | FACE_SHEET;
   table->note = one_run ? "As shares of the mean. Where each device ran once, its variation "
@@ -142,12 +148,29 @@ static const struct {
 
 enum { STATISTICS = sizeof statistics / sizeof statistics[0] };
 
-// Adds the statistics; if each node has one device, those of nodes would repeat those of devices.
-static void add_statistics(const struct telling *telling, const struct part *parts, size_t count,
-                           struct answer_table *table) {
-  const bool has_nodes = parts->spread.node_count < parts->spread.device_count;
+static double statistic(const struct part *part, size_t row) {
+  return *(const double *)((const char *)&part->spread + statistics[row].offset);
+}
+
+// If each node has one device, its statistics would repeat those of devices; of one device there is
+// a mean, and what is known of its runs.
+static bool says_something(const struct part *parts, size_t count, size_t row) {
+  if (statistics[row].is_of_nodes)
+    return parts->spread.node_count < parts->spread.device_count;
+  if (parts->spread.device_count > 1)
+    return true;
+  for (size_t p = 0; statistics[row].is_share && p < count; p++)
+    if (!isnan(statistic(&parts[p], row)))
+      return true;
+  return statistics[row].offset == offsetof(struct fleet_spread, mean);
+}
+
+// Returns the number of standard deviations.
+static size_t add_statistics(const struct telling *telling, const struct part *parts, size_t count,
+                             struct answer_table *table) {
+  size_t shares = 0;
   for (size_t r = 0; r < STATISTICS; r++) {
-    if (statistics[r].is_of_nodes && !has_nodes)
+    if (!says_something(parts, count, r))
       continue;
     const bool is_last = r + 1 == STATISTICS;
     struct answer_cell *cells =
@@ -155,39 +178,53 @@ static void add_statistics(const struct telling *telling, const struct part *par
                                                                     ? "Between servers"
                                                                     : statistics[r].label,
                                                        .ruled = statistics[r].is_ruled});
+    shares += statistics[r].is_share;
     for (size_t p = 0; p < count; p++) {
-      const double value = *(const double *)((const char *)&parts[p].spread + statistics[r].offset);
+      const double value = statistic(&parts[p], r);
       cells[1 + p] = !statistics[r].is_share ? cell_value(shown(&parts[p], value))
                      : isnan(value)          ? cell_absent("not known")
                                              : cell_words(percent_words(value, telling->arena));
     }
   }
+  return shares;
+}
+
+// What the standard deviations, the last rows of a summary, are.
+static const char *shares_words(const struct part *parts, size_t shares, struct arena *arena) {
+  const char *noun = noun_of(parts->workload);
+  if (!shares)
+    return "";
+  return arena_printf(
+      arena, "; the last %s of the mean%s",
+      shares == 1 ? "row is a standard deviation, as a share"
+                  : arena_printf(arena, "%s rows are standard deviations, as shares",
+                                 shares == 2 ? "two" : "three"),
+      parts->spread.device_count == 1 ? ""
+      : isnan(parts->spread.between_runs)
+          ? arena_printf(arena,
+                         ": each %s ran once, so the variation between %ss includes run-to-run "
+                         "variation",
+                         noun, noun)
+          : ", each in addition to the ones above");
 }
 
 // The summary that people read: a row for each statistic, a column for each measure.
 static void add_summary(const struct telling *telling, size_t first, size_t count) {
+  struct arena *arena = telling->arena;
   const struct part *parts = &telling->parts[first];
   const bool served = parts->workload->served;
-  struct answer_table table = answer_table_new("summary", parts->workload->words, telling->arena);
+  struct answer_table table = answer_table_new("summary", parts->workload->words, arena);
   ANSWER_COLUMN(&table, .key = "statistic", .title = served ? "Of servers" : "Of devices",
                 .align = ALIGN_LEFT);
   for (size_t p = 0; p < count; p++)
     ANSWER_COLUMN(&table, .key = measures[parts[p].measure].key, .title = title_of(&parts[p]),
                   .align = ALIGN_RIGHT, .unit = parts[p].unit, .unit_said = true);
   table.faces = FACE_TERMINAL;
-  add_statistics(telling, parts, count, &table);
+  const size_t shares = add_statistics(telling, parts, count, &table);
   table.note = arena_printf(
-      telling->arena,
-      "%s, %s, %s; the last three rows are standard deviations, as shares of the mean%s.",
-      text_counted(parts->spread.node_count, "node", telling->arena),
-      text_counted(parts->spread.device_count, noun_of(parts->workload), telling->arena),
-      text_counted(parts->spread.run_count, "run", telling->arena),
-      isnan(parts->spread.between_runs)
-          ? arena_printf(
-                telling->arena,
-                ": each %s ran once, so the variation between %ss includes run-to-run variation",
-                noun_of(parts->workload), noun_of(parts->workload))
-          : ", each in addition to the ones above");
+      arena, "%s, %s, %s%s.", text_counted(parts->spread.node_count, "node", arena),
+      text_counted(parts->spread.device_count, noun_of(parts->workload), arena),
+      text_counted(parts->spread.run_count, "run", arena), shares_words(parts, shares, arena));
   answer_push(telling->answer, table);
 }
 
@@ -308,7 +345,7 @@ static void add_places(const struct telling *telling) {
 
 // ---- all values, for programs
 
-static void add_values(const struct telling *telling) {
+static void add_node_values(const struct telling *telling) {
   const struct fleet *fleet = telling->fleet;
   struct answer_table *nodes =
       ANSWER_TABLE(telling->answer, "node_values", "All nodes, ascending", {"node", "Node", NULL},
@@ -325,6 +362,11 @@ static void add_values(const struct telling *telling) {
                  cell_flag(value->stands_out));
     }
   }
+}
+
+// CSV has a line for each missing node too; JSON lists them among its facts.
+static void add_device_values(const struct telling *telling) {
+  const struct fleet *fleet = telling->fleet;
   struct answer_table *devices = ANSWER_TABLE(
       telling->answer, "device_values", NULL, {"device", "Device", NULL}, {"node", "Node", NULL},
       {"position", "Position", NULL}, {"workload", "Workload", NULL}, {"measure", "", NULL},
@@ -343,6 +385,13 @@ static void add_values(const struct telling *telling) {
                  amount(part, value->value), cell_value(value->share),
                  cell_flag(value->stands_out));
     }
+  }
+  for (size_t i = 0; i < fleet->missing.count; i++) {
+    struct answer_cell *cells =
+        answer_table_row_of(devices, (struct answer_row){.faces = FACE_CSV});
+    cells[0] = cell_absent(NULL);
+    cells[1] = cell_words(fleet->missing.list[i]);
+    cells[4] = cell_words("missing");
   }
 }
 
@@ -369,7 +418,8 @@ static void collect_parts(struct telling *telling, double margin) {
   const struct fleet *fleet = telling->fleet;
   telling->parts =
       arena_array(telling->arena, fleet->workload_count * FLEET_MEASURES, sizeof *telling->parts);
-  for (size_t w = 0; w < fleet->workload_count; w++)
+  for (size_t w = 0; w < fleet->workload_count; w++) {
+    size_t devices = 0;
     for (int m = 0; m < FLEET_MEASURES; m++) {
       struct part *part = &telling->parts[telling->part_count];
       *part = (struct part){.measure = (enum fleet_measure)m,
@@ -377,7 +427,10 @@ static void collect_parts(struct telling *telling, double margin) {
                             .unit = unit_known(measures[m].unit, telling->arena)};
       part->spread = fleet_spread_of(fleet, w, part->measure, margin, telling->arena);
       telling->part_count += part->spread.device_count > 0;
+      devices = part->spread.device_count > devices ? part->spread.device_count : devices;
     }
+    telling->compared += devices >= FLEET_ENOUGH;
+  }
 }
 
 // "64 devices and 8 servers"
@@ -421,8 +474,9 @@ static const char *sentence_of(const struct telling *telling, const struct outli
       settings ? arena_printf(arena, "; %s differ%s from most",
                               text_counted(settings, "setting", arena), settings == 1 ? "s" : "")
                : "";
-  return arena_printf(arena, "%s, %s: %s%s.", whole, counted(fleet, arena),
-                      outliers_text(outliers, arena), set_up);
+  return arena_printf(
+      arena, "%s, %s: %s%s.", whole, counted(fleet, arena),
+      telling->compared ? outliers_text(outliers, arena) : "too few to tell outliers", set_up);
 }
 
 // How each measure's outliers and spread were computed.
@@ -452,6 +506,37 @@ static void explain_parts(const struct telling *telling, double margin) {
   }
 }
 
+static void add_warnings(const struct telling *telling) {
+  const struct fleet *fleet = telling->fleet;
+  const struct texts *const lists[] = {&fleet->warnings, &fleet->twins, &fleet->unlike,
+                                       &fleet->refused};
+  const size_t few = fleet->workload_count - telling->compared;
+  for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
+    for (size_t i = 0; i < lists[l]->count; i++)
+      answer_warn(telling->answer, "%s", lists[l]->list[i]);
+  if (telling->compared && few)
+    answer_warn(telling->answer,
+                "%zu of %zu workloads ran on fewer than %d devices or servers: too few to tell "
+                "outliers",
+                few, fleet->workload_count, FLEET_ENOUGH);
+}
+
+static void note_rules(const struct telling *telling, double margin) {
+  answer_note(telling->answer, "",
+              "A device counts with the mean of its runs, a node with the mean of its devices.");
+  if (!telling->compared)
+    answer_note(telling->answer, "",
+                "To tell outliers takes at least %d devices or servers with the same workload.",
+                FLEET_ENOUGH);
+  else
+    answer_note(telling->answer, "",
+                "An outlier is further from the median than %g robust standard deviations (1.4826 "
+                "times the median absolute deviation) and than %s; at a place, the median is "
+                "further than %g of its own standard errors and than %s.",
+                FLEET_DEVIATIONS, percent_words(margin, telling->arena), FLEET_DEVIATIONS,
+                percent_words(FLEET_POSITION_MARGIN, telling->arena));
+}
+
 struct answer fleet_answer(const struct fleet *fleet, double margin, struct arena *arena) {
   struct answer answer = answer_new("fleet", "fleet", NULL, NULL, arena);
   struct telling telling = {.fleet = fleet, .answer = &answer, .arena = arena};
@@ -463,26 +548,14 @@ struct answer fleet_answer(const struct fleet *fleet, double margin, struct aren
   const struct outliers outliers = add_outliers(&telling);
   add_places(&telling);
   const size_t settings = fleet_settings_add(fleet, &answer, arena);
-  add_values(&telling);
+  add_node_values(&telling);
+  add_device_values(&telling);
   add_missing(&telling);
   answer.sentence = sentence_of(&telling, &outliers, settings);
   answer.no = outliers.count > 0 || fleet->missing.count > 0;
-  for (size_t i = 0; i < fleet->warnings.count; i++)
-    answer_warn(&answer, "%s", fleet->warnings.list[i]);
-  for (size_t i = 0; i < fleet->twins.count; i++)
-    answer_warn(&answer, "%s", fleet->twins.list[i]);
-  for (size_t i = 0; i < fleet->unlike.count; i++)
-    answer_warn(&answer, "%s", fleet->unlike.list[i]);
-  for (size_t i = 0; i < fleet->refused.count; i++)
-    answer_warn(&answer, "%s", fleet->refused.list[i]);
+  answer.undecided = !telling.compared;
+  add_warnings(&telling);
   explain_parts(&telling, margin);
-  answer_note(&answer, "",
-              "A device counts with the mean of its runs, a node with the mean of its devices.");
-  answer_note(&answer, "",
-              "An outlier is further from the median than %g robust standard deviations (1.4826 "
-              "times the median absolute deviation) and than %s; at a place, the median is "
-              "further than %g of its own standard errors and than %s.",
-              FLEET_DEVIATIONS, percent_words(margin, arena), FLEET_DEVIATIONS,
-              percent_words(FLEET_POSITION_MARGIN, arena));
+  note_rules(&telling, margin);
   return answer;
 }

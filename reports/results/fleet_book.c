@@ -149,6 +149,8 @@ static void insert_chart(struct book *book, const struct answer_table *nodes, in
 static int insert_charts(struct book *book, const struct answer_table *nodes, int top, int row) {
   for (size_t from = 0, end; from < nodes->row_count; from = end) {
     end = alike(nodes, from);
+    if (end - from < 2)
+      continue; // a line needs two points
     if (book->writing)
       insert_chart(book, nodes, top, from, end, row);
     row += CHART_ROWS + 1;

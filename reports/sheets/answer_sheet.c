@@ -228,8 +228,7 @@ static void write_cell(const struct writer *writer, const struct answer_table *t
     put_text(book, row, (int)column, cell_placeholder(cell), TEXT_RIGHT);
 }
 
-static void write_header(const struct writer *writer, const struct answer_table *table,
-                         size_t columns) {
+static void write_header(struct writer *writer, const struct answer_table *table, size_t columns) {
   struct arena *arena = writer->book->arena;
   for (size_t c = 0; c < columns; c++) {
     const struct answer_column *column = &table->columns[c];
@@ -241,6 +240,14 @@ static void write_header(const struct writer *writer, const struct answer_table 
              : writer->looks[c].texts ? TEXT_HEADER_INDENTED
                                       : TEXT_HEADER_RIGHT);
   }
+  writer->row++;
+}
+
+static bool has_header(const struct answer_table *table, size_t columns) {
+  for (size_t c = 0; c < columns; c++)
+    if (*table->columns[c].title)
+      return true;
+  return false;
 }
 
 // A sentence over the full width.
@@ -264,8 +271,9 @@ static void write_table(struct writer *writer, const struct answer_table *table)
     writer->looks[c].texts = holds_texts(table, c);
   if (table->title)
     put_heading(writer->book, writer->row++, (int)columns - 1, table->title);
-  write_header(writer, table, columns);
-  writer->top = ++writer->row;
+  if (has_header(table, columns))
+    write_header(writer, table, columns);
+  writer->top = writer->row;
   if (writer->tops)
     *writer->tops++ = writer->top;
   for (size_t r = 0; r < table->row_count; r++, writer->row++)

@@ -252,6 +252,19 @@ def test_worth_after_a_discount(folder):
     expect(said[0] == (said[1][0], '') and said[1][1] == ' after the discount', str(said))
 
 
+def test_worth_of_a_part(folder):
+    """While nodes are missing, the worth is not that of the delivery: it says what it is extrapolated from."""
+    some = Path(folder) / 'some'
+    some.mkdir()
+    for path in (EXAMPLE / 'records').rglob('node-0[123]*.json'):
+        shutil.copy(path, some)
+    for records, basis, statuses in ((EXAMPLE / 'records', 'as delivered, ', (NO,)),
+                                     (some, 'if all nodes are like the 3 of 8 measured, ', (UNDECIDED,))):
+        notes = accept(EXAMPLE / 'offer.ini', records, '--for', 'decoding', '--scenario', EXAMPLE / 'quoted.ini',
+                       statuses=statuses)['notes']
+        expect(any(note.startswith(f'Worth: {basis}') for note in notes), str(notes))
+
+
 def test_parity(folder):
     """At the reported price, `solve` finds that what was delivered costs the same as what was guaranteed."""
     scenario = EXAMPLE / 'quoted.ini'
@@ -607,6 +620,22 @@ def test_workbook(folder):
     mean = clauses(accept(offer(folder), records))['tokens/s']
     for column, key in ((3, 'quoted'), (4, 'limit'), (5, 'measured'), (6, 'low'), (7, 'high')):
         expect(near(float(shown['decoding: tokens/s'][column]), mean[key]), f'{key}: {shown["decoding: tokens/s"]}')
+
+
+def test_workbook_of_one_node(folder):
+    """A line of one point is invisible, so there is no chart; a table of facts has no bar without words."""
+    book = Path(folder) / 'x.xlsx'
+    records = deliver(folder, [[[1000.0]]])
+    expect_exit(run('accept', offer(folder, 8, 1), records, '-o', book), UNDECIDED, 'wrote')
+    with zipfile.ZipFile(book) as archive:
+        expect(not any('chart' in name for name in archive.namelist()), 'a chart of one node')
+        cells = re.findall(r'<c r="A(\d+)"[^>]*><v>(\d+)</v>', archive.read('xl/worksheets/sheet1.xml').decode())
+    told = strings_of(book)
+    first = {told[int(text)]: int(row) for row, text in cells}
+    expect(first['Verdict'] == first['What was checked'] + 1, str(first))
+    for words in ('Does the delivery meet the quote?', '95 %',
+                  '2026-11-21T09:30:00Z to 2026-11-21T09:30:00Z (UTC), 1 record, on the sheet Records'):
+        expect(words in told, f'{words}: {told}')
 
 
 def test_example(folder):

@@ -40,7 +40,7 @@ def make(folder, rates, powers=None, runs=None, **changes):
                       f'node-{n:04d}-{d}-{r}')
 
 
-def fleet(folder, *more, statuses=(DONE, NO)):
+def fleet(folder, *more, statuses=(DONE, NO, UNDECIDED)):
     return run_json('fleet', folder, *more, statuses=statuses)
 
 
@@ -91,6 +91,27 @@ def test_margin(folder):
         answer = fleet(folder, *more, statuses=(NO if out else DONE,))
         expect([row['node'] for row in answer['tables'].get('outliers', {'rows': []})['rows']] == out, f'{more}: {answer}')
     expect_exit(run('fleet', folder, '--margin', '5 %'), DONE, 'no outliers', 'and than 5 %')
+
+
+def test_too_few(folder):
+    """No outliers are told of one node or of two, and of one there are no percentiles."""
+    make(folder, [[1000.0]])
+    alone = run('fleet', folder)
+    expect_exit(alone, UNDECIDED, '1 node, 1 device: too few to tell outliers', 'the last row is a standard deviation')
+    expect('P95' not in alone.stdout and 'Between' not in alone.stdout, alone.stdout)
+    book = Path(folder) / 'x.xlsx'
+    expect_exit(run('fleet', folder, '-o', book), UNDECIDED, 'wrote')
+    with zipfile.ZipFile(book) as archive:
+        expect(not any('chart' in name for name in archive.namelist()), 'a chart of one node')
+        text = archive.read('xl/sharedStrings.xml').decode()
+    expect('Standard deviation' in text and text.count('one device') == 1, 'decoding has one within a run')
+    make(folder, [[1000.0], [500.0]])
+    two = run('fleet', folder)
+    expect_exit(two, UNDECIDED, '2 nodes, 2 devices: too few to tell outliers', 'at least 3 devices', 'P95')
+    expect_exit(run('fleet', folder, '--expect', 'node-[0000-0002]'), NO, '2 of the 3 nodes', 'too few')
+    make(folder, [[1000.0], [500.0], [1001.0]])
+    write(folder, record('node-0009', 0, [result(1000.0, 500.0, batch=16)]))
+    expect_exit(run('fleet', folder), NO, 'one outlier', '1 of 2 workloads ran on fewer than 3 devices')
 
 
 def test_components(folder):
@@ -164,6 +185,8 @@ def test_missing(folder):
     plain.write_text('node-0000\nnode-0001\nnode-0007\n')
     answer = fleet(folder, '--expect', plain, statuses=(NO,))
     expect(answer['missing'] == ['node-0007'] and answer['unexpected'] == ['node-0002'], str(answer['missing']))
+    lines = [line for line in run_csv('fleet', folder, '--expect', plain, statuses=(NO,)) if line['measure'] == 'missing']
+    expect([(line['node'], line['device'], line['value']) for line in lines] == [('node-0007', '', '')], str(lines))
     plain.write_text('node-0000\nnode-0001\nnode-0002\n')
     expect(fleet(folder, '--expect', plain, statuses=(DONE,))['missing'] == [], 'none is missing')
 
@@ -356,7 +379,7 @@ def test_a_node_without_a_name(folder):
     del old['environment']['node']
     old['digest'] = digest_of(old)
     write(folder, old, 'right')
-    names = {row['node'] for row in run_csv('fleet', folder)}
+    names = {row['node'] for row in run_csv('fleet', folder, statuses=(UNDECIDED,))}
     expect(names == {'left', 'right'}, str(names))
 
 

@@ -422,6 +422,21 @@ def test_what_the_file_says_otherwise_is_refused():
     folder.refused([file], "--model is llama-3.1-70b, but .*says 'org/Llama-3.1-8B", *options(model='llama-3.1-70b'))
 
 
+def test_a_model_of_another_size_is_refused():
+    """A name that the catalogue lacks is compared with the id's size or, if it states none, with the parameters."""
+    for stated, name, refused in (
+            ('llama-3.1-8b', 'org/Some-9B', True), ('llama-3.1-8b', 'org/Some-8B', False),
+            ('deepseek-v3', 'org/Some-397B-A17B', True), ('deepseek-v3', 'org/DeepSeek-R1-Distill-Llama-70B', True),
+            ('deepseek-v3', 'org/Some-685B', False), ('deepseek-v3', 'org/DeepSeek-R1-0528', False),
+            ('phi-3-mini', 'org/Some-7B', True), ('phi-3-mini', 'org/Some-4B', False)):
+        folder = Imports()
+        file = folder.write('a.json', vllm(model_id=name))
+        if refused:
+            folder.refused([file], f"--model is {stated}, but .*says '{name}'", *options(model=stated))
+        else:
+            expect(folder.imported([file], *options(model=stated))[1], name)
+
+
 def test_typed_names_and_numbers():
     folder = Imports()
     file = folder.write('a.json', vllm())
