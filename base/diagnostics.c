@@ -234,10 +234,11 @@ static bool find_line(struct cursor *cursor, struct place place, const char **st
   return true;
 }
 
+// A line with a NUL byte is not shown: it is of a binary file, or of UTF-16.
 static void print_line(struct place place, struct cursor *cursor, FILE *stream, bool colour) {
   const char *line;
   size_t length;
-  if (!find_line(cursor, place, &line, &length))
+  if (!find_line(cursor, place, &line, &length) || memchr(line, '\0', length))
     return;
 
   const struct window window = choose_window(line, length, place.column);

@@ -278,6 +278,15 @@ static int take_key(void *user, const char *section_name, const char *name, cons
   return 1;
 }
 
+// An object, or a list of objects: every line of it would be an error.
+static bool is_json(const char *text) {
+  static const char blanks[] = " \t\r\n";
+  const char *at = text + strspn(text, blanks);
+  if (*at == '[')
+    at += 1 + strspn(at + 1, blanks);
+  return *at == '{';
+}
+
 const struct ini *ini_read(const struct source *source, struct arena *arena,
                            struct diagnostics *diagnostics) {
   struct ini_reader reader = {
@@ -288,6 +297,12 @@ const struct ini *ini_read(const struct source *source, struct arena *arena,
       .next = source->text,
   };
   reader.ini->source = source;
+  if (is_json(source->text)) {
+    diagnostics_error(diagnostics, (struct place){.source = source},
+                      "expected sections with keys, found JSON: 'pertoken import' makes a record "
+                      "of another program's result");
+    return NULL;
+  }
   size_t errors = diagnostics->errors;
   int bad_line = ini_parse_stream(feed_line, &reader, take_key, &reader);
 

@@ -8,8 +8,8 @@
 // Lines may end in LF or CRLF. Refused, each with its place: a line over MAX_INI_LINE bytes that
 // is no comment, an indented key, a key outside any section, a key without a name, a line that is
 // not a section, key or comment, a malformed section name or one over MAX_INI_SECTION bytes, a
-// repeated section or key, and a file without any section. An empty value is read as "": callers
-// decide.
+// repeated section or key, JSON, and a file without any section. An empty value is read as "":
+// callers decide.
 #ifndef PERTOKEN_BASE_INI_H
 #define PERTOKEN_BASE_INI_H
 
@@ -44,7 +44,7 @@ struct ini {
 
 // Carries on after an error, so that one run shows all errors of a file; they are counted in
 // `diagnostics`. A repeated section or key is dropped: the first one counts. NULL only when the
-// file has no section. (inih's own function is called ini_parse.)
+// file has no section, or is JSON. (inih's own function is called ini_parse.)
 const struct ini *ini_read(const struct source *source, struct arena *arena,
                            struct diagnostics *diagnostics);
 

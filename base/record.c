@@ -400,7 +400,9 @@ static int check_schema(struct reader *reader, const struct record_form *form,
   const json_t *schema = json_object_get(object, "schema");
   if (!json_is_object(object) || !json_is_integer(schema)) {
     diagnostics_error(reader->diagnostics, reader->place,
-                      "expected a %s, found no \"schema\" number", form->noun);
+                      "expected a %s, found no \"schema\" number: 'pertoken import' makes a "
+                      "record of another program's result",
+                      form->noun);
     return -1;
   }
   const json_int_t found = json_integer_value(schema);

@@ -224,7 +224,8 @@ static void what_is_not_utf8_text_is_refused(void **state) {
     assert_refused(f, f->path, not_text[i].reason);
     assert_int_equal(f->diagnostics.list[0].place.line, not_text[i].line);
     assert_int_equal(f->diagnostics.list[0].place.column, not_text[i].column);
-    printed(f, false);
+    const bool shows_line = strstr(printed(f, false), "\n  ") != NULL;
+    assert_int_equal(shows_line, strcmp(not_text[i].reason, "NUL") != 0);
   }
 }
 

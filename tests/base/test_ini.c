@@ -90,6 +90,9 @@ static const struct {
 } refused[] = {
     {"", 0, 0, "no section"},
     {"\n; only a comment\n", 0, 0, "no section"},
+    {"\n{\n \"schema\": 1\n}\n", 0, 0, "found JSON: 'pertoken import'"},
+    {"[{\"a\": 1}]\n", 0, 0, "found JSON"},
+    {"[\n  {\n", 0, 0, "found JSON"},
     {"k = v\n", 1, 1, "before the first key"},
     {"k = v\nl = w\n[a]\n", 1, 1, "before the first key"},
     {"[a]\n k = v\n", 2, 2, "first column"},

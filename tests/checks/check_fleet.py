@@ -390,6 +390,7 @@ def test_bad_input(folder):
     cases = [(lambda at: write(at, edited), 'digest'),
              (lambda at: (write(at, good, 'a'), write(at, good, 'b')), 'are the same record'),
              (lambda at: (at / 'x.json').write_text('{'), 'expected a complete record in JSON'),
+             (lambda at: (at / 'x.json').write_text('{"schema_version": "1.3"}'), "'pertoken import' makes a record"),
              (lambda at: (at / 'x.json').write_text('{"record": "engine run"}'), 'expected a serving record'),
              (lambda at: (at / 'x.json').write_text('{"record": "production"}'), 'another kind of record'),
              (lambda at: save(at / 'x.json', serving({**RUNG, 'load': 'static batch'}, basis='decode')),

@@ -35,7 +35,7 @@ static void test_damaged(void **state) {
            "expected a complete measurement record in JSON");
   refuse(&work, "", "expected a complete measurement record in JSON");
   refuse(&work, "hello", "expected a complete measurement record in JSON");
-  refuse(&work, "[1, 2]", "found no \"schema\" number");
+  refuse(&work, "[1, 2]", "found no \"schema\" number: 'pertoken import' makes a record of ");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
   refuse(&work, "{\"schema\": 20}", "a record of schema 20, this version reads 1 to 19");
   refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 19");
