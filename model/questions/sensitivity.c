@@ -244,7 +244,7 @@ static int refuse_axis(const char *text, const char *why, struct diagnostics *di
 
 static int fill_axis(const struct scenario *scenario, const char *text, struct steps steps,
                      struct axis *axis, struct arena *arena, struct diagnostics *diagnostics) {
-  const struct limits limits = target_limits(scenario, axis->target);
+  const struct limits limits = target_answered(scenario, axis->target);
   if (!(steps.step > 0) || steps.high < steps.low)
     return refuse_axis(text, "it must rise in steps above zero", diagnostics);
   const bool whole_steps = steps.low == round(steps.low) && steps.step == round(steps.step);

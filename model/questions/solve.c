@@ -50,7 +50,7 @@ static int read_wanted(struct solve_answer *answer, const struct solve_question 
 static int read_between(struct solve_answer *answer, const char *text,
                         struct diagnostics *diagnostics) {
   const struct declaration *input = target_input(answer->scenario, answer->target);
-  const struct limits limits = target_limits(answer->scenario, answer->target);
+  const struct limits limits = target_answered(answer->scenario, answer->target);
   const struct place place = source_text_start("--between", text, diagnostics->arena);
   double ends[2];
   const int failed = quantity_parse_series(text, ":", place, &input->unit, ends, 2, diagnostics);

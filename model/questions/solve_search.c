@@ -72,7 +72,7 @@ static double end_of_effect(const struct solve_answer *answer) {
 // or, if nothing has changed by then, up to the first of its doublings at which the sign has.
 static void choose_interval(struct search *search) {
   struct solve_answer *answer = search->answer;
-  struct limits limits = target_limits(answer->scenario, answer->target);
+  struct limits limits = target_answered(answer->scenario, answer->target);
   limits.high = fmin(limits.high, end_of_effect(answer));
   answer->low = isfinite(limits.low) ? limits.low : -ldexp(search->size, MAX_DOUBLINGS);
   search->dense = answer->high = limits.high;

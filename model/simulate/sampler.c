@@ -176,7 +176,7 @@ static struct limits limits_of(const struct sampler_setup *setup, int variable, 
     if (setup->variables[i] != variable)
       continue;
     const struct target target = {(int)(i % count), (int)(i / count)};
-    const struct limits limits = target_limits(scenario, target);
+    const struct limits limits = target_answered(scenario, target);
     *declaration = target.declaration;
     all.low = fmax(all.low, limits.low);
     all.high = fmin(all.high, limits.high);

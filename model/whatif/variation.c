@@ -405,6 +405,20 @@ static void keep_order(const struct scenario *scenario, struct target target,
   }
 }
 
+struct limits target_limits(const struct scenario *scenario, struct target target) {
+  const struct declaration *input = target_input(scenario, target);
+  struct limits limits = {input->has_min ? input->min : -INFINITY,
+                          input->has_max ? input->max : INFINITY};
+  if (input->has_min && input->min_exclusive) {
+    const double value = fabs(target_value(scenario, target));
+    limits.low += OPEN_LIMIT_SHARE * (value > 0 ? value : unit_factor(&input->unit));
+  }
+  if (!strcmp(input->name, "horizon"))
+    limits.high = fmin(limits.high, (scenario->periods - 1) * scenario->period_h);
+  keep_order(scenario, target, &limits);
+  return limits;
+}
+
 // What is late arrives within the horizon, and before it is retired after the last whole period of
 // its life.
 static void keep_arrival(const struct scenario *scenario, struct target target,
@@ -428,17 +442,8 @@ static void keep_arrival(const struct scenario *scenario, struct target target,
   }
 }
 
-struct limits target_limits(const struct scenario *scenario, struct target target) {
-  const struct declaration *input = target_input(scenario, target);
-  struct limits limits = {input->has_min ? input->min : -INFINITY,
-                          input->has_max ? input->max : INFINITY};
-  if (input->has_min && input->min_exclusive) {
-    const double value = fabs(target_value(scenario, target));
-    limits.low += OPEN_LIMIT_SHARE * (value > 0 ? value : unit_factor(&input->unit));
-  }
-  if (!strcmp(input->name, "horizon"))
-    limits.high = fmin(limits.high, (scenario->periods - 1) * scenario->period_h);
-  keep_order(scenario, target, &limits);
+struct limits target_answered(const struct scenario *scenario, struct target target) {
+  struct limits limits = target_limits(scenario, target);
   keep_arrival(scenario, target, &limits);
   return limits;
 }

@@ -48,9 +48,8 @@ const struct declaration *target_input(const struct scenario *scenario, struct t
 double target_value(const struct scenario *scenario, struct target target);
 
 // The values that the input may take: its limits in the model, for the horizon the number of
-// periods that the scenario has room for (all, if scenario_request says that it is varied), for a
-// tier or a value by age those of its neighbors, and for a delay, the horizon and a life what lets
-// late hardware arrive. Infinite without a limit. An exclusive limit is
+// periods that the scenario has room for (all, if scenario_request says that it is varied), and for
+// a tier or a value by age those of its neighbors. Infinite without a limit. An exclusive limit is
 // moved inwards by a millionth of the value in the selected case, or of one unit.
 #define OPEN_LIMIT_SHARE 1e-6
 
@@ -58,6 +57,10 @@ struct limits {
   double low, high;
 };
 struct limits target_limits(const struct scenario *scenario, struct target target);
+
+// The values with which compare gives an answer: of a delay, the horizon and a life also only what
+// lets late hardware arrive.
+struct limits target_answered(const struct scenario *scenario, struct target target);
 
 // Every target of the scenario that is not a choice, in the order of the model and, within an
 // input, of the options.

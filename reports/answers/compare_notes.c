@@ -234,6 +234,8 @@ static void add_interval(const struct notes *notes, const struct simulation *sim
     if (*simulation->no_saving[o])
       answer_note(notes->answer, "No saving over the ranges: ", "%s: %s", simulation->labels[o],
                   simulation->no_saving[o]);
+  for (size_t i = 0; i < simulation->note_count; i++)
+    answer_note(notes->answer, "Over the ranges: ", "%s", simulation->notes[i]);
 }
 
 static bool all_ranked(const struct ranking *ranking) {
