@@ -427,6 +427,8 @@ def check_refused_part(folder):
         path.write_text(f'{bought[0]}{bought[1]}{own}[range]\n{ranges}\n', encoding='utf-8')
         notes = [note for note in simulated(path)['notes'] if 'compare' in note]
         check(ranges, len(notes) == bool(told) and all(note == f'{told}, where compare gives no answer' for note in notes), notes)
+        compared = [note for note in json.loads(run('compare', path, '-q', '--format', 'json').stdout)['notes'] if 'gives no' in note]
+        check(f'compare, {ranges}', compared == [f'Over the ranges: {note}' for note in notes], compared)
         sheet = ' '.join(texts_on_sheet(path))
         check(f'the sheet, {ranges}', not told or told in sheet, sheet)
 
